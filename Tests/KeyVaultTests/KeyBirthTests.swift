@@ -5,11 +5,11 @@ import Sealing
 import TestSupport
 import Testing
 
-/// A key is born once.
+/// Tests that a key is created once.
 @Suite struct KeyBirthTests {
     @Test func sixteenProcessesGetOneKey() throws {
-        // process 1..16: look (absent) ......... lock, look again, make or open
-        // all of them are let go by one line each, after every one has said that it is ready
+        // process 1..16: look (absent) ......... lock, look again, create or open
+        // Each of them is released by one line, after all have reported that they are ready.
         let fixture = try VaultFixture()
         let children = try (0..<16).map { _ in
             try ChildProcess("sealed-probe", ["vault-key", fixture.directory.path, fixture.group.identifier])
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test func aKeyFileThatWasLeftBehindIsUsedAgain() throws {
-        // A crash between the key file and the vault leaves the key file alone.
+        // A crash between the key file and the vault leaves only the key file.
         let fixture = try VaultFixture()
         try fixture.create()
         let key = try SystemFile.read(fixture.keyFile)

@@ -8,8 +8,8 @@ import Testing
 
 @testable import KeyVault
 
-/// The two directories that a user's programs may remember in: the home's own, and the XDG state directory while other users
-/// can rename the home.
+/// Tests of the two directories for the memory of a user's programs: the home's own one, and the XDG state directory
+/// while other users can rename the home.
 @Suite struct MemoryDirectoryTests {
     private let directory: TemporaryDirectory
     private let group: AppGroup
@@ -26,7 +26,7 @@ import Testing
 
     private var root: String { directory.path("groups") }
 
-    /// The home with the modes by which one of the directories is chosen.
+    /// Returns the home with the modes that select one of the directories.
     private func home(_ choice: Choice) throws -> GroupsHome {
         #expect(chmod(root, choice == .home ? 0o700 : 0o775) == 0)
         return try GroupsHome(
@@ -44,7 +44,7 @@ import Testing
         return nil
     }
 
-    /// Runs a program that does not see one of the directories, as under `ProtectHome=`.
+    /// Runs the body without access to one of the directories, as under `ProtectHome=`.
     private func withoutSeeing(_ path: String, _ body: () throws -> Void) throws {
         rename(directory.path(path), directory.path("hidden"))
         try body()
@@ -57,7 +57,7 @@ import Testing
         for (first, second) in [(Choice.home, Choice.state), (.state, .home)] {
             let other = try MemoryDirectoryTests()
             let contents = RosterMemory.Contents(teamKey: try TeamKey.random().publicKey, roster: nil)
-            // No vault was opened: there is nothing but the roster's memory.
+            // No vault was opened, so only the roster's memory exists.
             try other.roster(first).store(contents)
             #expect(try other.roster(second).load() == contents)
             #expect(try other.roster(second).stamp != nil)

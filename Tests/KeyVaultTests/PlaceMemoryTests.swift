@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeyVault
 
-/// What a user's programs remember of the vault at one place.
+/// Tests of a user's memory of the vault at one place.
 @Suite struct PlaceMemoryTests {
     private let fixture: VaultFixture
     private let identity: Identity
@@ -19,7 +19,7 @@ import Testing
 
     private var credential: VaultCredential { .identity(identity) }
 
-    /// A person, a service, and an item of each class.
+    /// Creates a vault with a person, a service, and an item of each class.
     private func create() throws -> Vault {
         let vault = try Vault.create(
             fixture.accessGroup, in: fixture.home, slots: [.recipient(identity.recipient), .defaultKeyFile],
@@ -45,7 +45,7 @@ import Testing
         #expect(try memory() == next)
     }
 
-    /// A program that slept through what another one of its user has seen.
+    /// A running program has missed a change that another program of its user has seen.
     @Test func aRunningProgramAsksTheMemoryAboutAChangedRegister() throws {
         let vault = try create()
         let other = try fixture.open(with: credential)
@@ -53,7 +53,7 @@ import Testing
         seen.formerPersonKey = seen.personKey
         seen.personKey = SecureRandom.bytes(count: 32)
         fixture.place.memory.store(seen, isAccepted: true)
-        // This register continues the persons that were known before, by another successor than the one that was seen.
+        // This register continues the persons that were known before, with another successor than the known one.
         _ = try? other.addSlot(.recipient(Identity.random().recipient))
         #expect(code { () throws(VaultError) in _ = try vault.current() } == .forked)
         #expect(try memory() == seen)
@@ -96,7 +96,7 @@ import Testing
             for vault in [running, person] {
                 #expect(code { () throws(VaultError) in try vault.add("s", "x", .afterFirstUnlock) } == .rolledBack)
             }
-            // The user has unlocked the vault: what is when unlocked opens with every credential.
+            // The user has unlocked the vault, so items of *when unlocked* open with every credential.
             for opening in [VaultCredential.unlocked, credential, .defaultKeyFile] {
                 let opened = try fixture.open(with: opening)
                 #expect(try opened.value("s", "person") == [1])
@@ -206,7 +206,7 @@ import Testing
 
     // MARK: A memory that cannot be read
 
-    /// What makes the memory unusable, and the refusal.
+    /// The fault that makes the memory unusable, and the refusal.
     enum Fault: CaseIterable {
         case damaged, cutShort, empty, tooLong, noDirectory, fifo, link, othersMayWrite, anotherUsers
 
@@ -246,7 +246,7 @@ import Testing
         }
     }
 
-    /// Taken for a first contact, it would open whatever another member has put in the vault's place.
+    /// If it counted as a first contact, it would open a vault that another member has put in place.
     @Test(arguments: Fault.allCases) func aMemoryThatCannotBeReadRefusesTheVault(_ fault: Fault) throws {
         if fault == .anotherUsers, geteuid() != 0 { return }
         _ = try create()
@@ -257,7 +257,7 @@ import Testing
         #expect(try fixture.copy().files == before)
     }
 
-    /// A running program goes on with the keys that it holds, and takes nothing new.
+    /// A running program continues with its keys, and accepts nothing new.
     @Test func aRunningProgramNoticesToo() throws {
         _ = try create()
         let running = try fixture.open()
@@ -267,7 +267,7 @@ import Testing
         #expect(running.keyring.active != nil)
     }
 
-    /// Who gives the vault up, or restores it, needs no memory of it.
+    /// A person who abandons or restores the vault needs no memory of it.
     @Test(arguments: [Fault.damaged, .noDirectory]) func aVaultIsGivenUpOverADamagedMemory(_ fault: Fault) throws {
         let vault = try create()
         try put(fault)
@@ -278,7 +278,7 @@ import Testing
         #expect(try fixture.open().vaultID != vault.vaultID)
     }
 
-    /// The watermarks still know the periods after the backup's.
+    /// The watermarks still contain the periods after the backup's.
     @Test(arguments: [Fault.damaged, .empty, .tooLong], [false, true])
     func aBackupIsRestoredOverADamagedMemory(_ fault: Fault, isRekeyed: Bool) throws {
         let vault = try create()
@@ -295,7 +295,7 @@ import Testing
                 from: backup, opening: words, fixture.accessGroup, in: fixture.home,
                 slots: [.recipient(identity.recipient), .defaultKeyFile])
         }
-        // A vault that is there is not opened without a memory.
+        // An existing vault is not opened without a memory.
         #expect(code { () throws(VaultError) in _ = try restore() } == .corrupt)
         for leaf in VaultPlace.leaves { unlink(fixture.beside(leaf)) }
         #expect(try restore().isNewVault)
@@ -311,7 +311,7 @@ import Testing
         #expect(try memory().period == 1)
     }
 
-    // MARK: What is gone
+    // MARK: Missing files
 
     @Test func aVaultThatIsGoneIsMissingAndNotMadeAnew() throws {
         _ = try create()
@@ -322,11 +322,11 @@ import Testing
             #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .missing)
             #expect(code { () throws(VaultError) in try fixture.create() } == .missing)
             #expect(!SystemFile.exists(fixture.path))
-            // Nor where the whole directory is gone.
+            // This also holds if the whole directory is missing.
             rename(fixture.directory.path("Vaults/\(fixture.accessGroup)"), fixture.directory.path("gone"))
         }
         #expect(try SystemFile.read(fixture.keyFile) == key)
-        // One who has never opened it may make one.
+        // A user who has never opened it may create one.
         try fixture.forgetPlaces()
         #expect(throws: Never.self) { try fixture.openOrCreate() }
     }
@@ -354,7 +354,7 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try fixture.open(with: credential) } == .missing)
         #expect(code { () throws(VaultError) in _ = try person.value("s", "person") } == .missing)
         #expect(!SystemFile.exists(fixture.personPath))
-        // It is back: everything is as it was.
+        // The restored vault is in its former state.
         try fixture.restore(copy)
         #expect(try running.items().map(\.account) == ["service"])
         try running.add("s", "a")
@@ -379,9 +379,9 @@ import Testing
         #expect(!SystemFile.exists(fixture.path))
     }
 
-    // MARK: What is another one
+    // MARK: Other vaults
 
-    /// Before a credential is tried: a planted file tests no passphrase.
+    /// The check precedes the credential, so that a planted file tests no passphrase.
     @Test func anotherVaultIsRefusedBeforeACredentialIsTried() throws {
         _ = try create()
         let other = try VaultFixture()
@@ -396,7 +396,7 @@ import Testing
     @Test func theFirstContactThroughAPublicKeyIsAccepted() throws {
         _ = try create()
         try fixture.forget()
-        // The slot itself says that its holder has trusted the vault.
+        // The slot itself shows that its holder has trusted the vault.
         #expect(throws: Never.self) { try fixture.open(with: credential) }
         let friend = try Identity.random()
         try fixture.open(with: credential).addSlot(.recipient(friend.recipient))
@@ -419,9 +419,10 @@ import Testing
         #expect(try fixture.open(with: .identity(service)).value("s", "service") == [2])
     }
 
-    /// A rekey reseals to public keys as well: a holder who has never trusted a person's key cannot tell it from a forgery.
+    /// A rekey reseals to public keys as well. A holder who has never trusted a person's key cannot distinguish it from
+    /// a forgery.
     @Test func aResealedSlotThatNobodyRemembersIsNotAccepted() throws {
-        // The key file's slot is from a time without persons: it remembers nobody.
+        // The key file's slot is from a time without persons, so it has no memory code.
         try fixture.create().addSlot(.recipient(identity.recipient))
         try fixture.accept(credential).rekey(RekeyOptions(keeping: [1]))
         let copy = try fixture.copy()

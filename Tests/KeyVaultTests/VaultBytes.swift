@@ -2,7 +2,7 @@ import CryptoPrimitives
 
 @testable import KeyVault
 
-/// A compartment file's bytes, and what anybody without its keys can change in them.
+/// A compartment file's bytes, and the changes that are possible without its keys.
 struct VaultBytes {
     let bytes: [UInt8]
     let slots: Range<Int>
@@ -32,15 +32,15 @@ struct VaultBytes {
         return starts
     }
 
-    /// The offset of a slot's parameters of the first passphrase slot.
+    /// The offset of the parameters of the first passphrase slot.
     var passphraseParameters: Int? {
         slotStarts.first { bytes[$0] == SlotKind.passphrase.rawValue }.map { $0 + 56 }
     }
 
-    /// The file with the public checksum of everything before the place where it is in the good file.
+    /// Returns the file with the public checksum of everything before the checksum's offset in the good file.
     func mended(_ file: [UInt8]) -> [UInt8] { Self.mended(file, end: checksum.lowerBound) }
 
-    /// The file with the public checksum behind `end` bytes.
+    /// Returns the file with the public checksum after `end` bytes.
     static func mended(_ file: [UInt8], end: Int) -> [UInt8] {
         var file = file
         let sum = BLAKE2b.hash(Array(file[..<end]), personalization: .headChecksum, count: 32)
@@ -48,7 +48,7 @@ struct VaultBytes {
         return file
     }
 
-    /// The file with another number at an offset, its checksum mended.
+    /// Returns the file with another number at an offset, and its checksum corrected.
     func with<Number: FixedWidthInteger>(_ number: Number, at offset: Int) -> [UInt8] {
         var file = bytes
         withUnsafeBytes(of: number.littleEndian) { file.replaceSubrange(offset..<offset + $0.count, with: $0) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyVault
 
-/// A damaged vault is corrupt (or of a version nobody knows), is left as it is, and never leads to a second key.
+/// Tests that a damaged vault is corrupt (or of an unknown version), remains as it is, and never leads to a second key.
 @Suite struct VaultDamageTests {
     private static let refusals: Set<VaultError.Code> = [.corrupt, .unsupported]
 
@@ -76,7 +76,7 @@ import Testing
         let fixture = try VaultFixture()
         try fixture.create(with: passphrase("one"))
         let good = VaultBytes(try SystemFile.read(fixture.personPath))
-        // Behind the salt: passes, then KiB.
+        // The fields after the salt are passes, then KiB.
         let costs = try #require(good.passphraseParameters) + 16
         for (passes, kib) in [(UInt32.max, UInt32(65_536)), (3, UInt32.max), (0, 65_536), (3, 0)] {
             var bad = good.bytes
@@ -84,7 +84,7 @@ import Testing
             withUnsafeBytes(of: kib.littleEndian) { bad.replaceSubrange(costs + 4..<costs + 8, with: $0) }
             let summed = good.mended(bad)
             try SystemFile.write(fixture.personPath, summed)
-            // The register lists other parameters: the slot is passed over before any work.
+            // The register lists other parameters, so the slot is skipped before any derivation.
             let credential = try passphrase("one")
             #expect(code { () throws(VaultError) in _ = try fixture.open(with: credential) } == .wrongPassphrase)
             #expect(try SystemFile.read(fixture.personPath) == summed)

@@ -18,7 +18,7 @@ import Testing
         options = VaultOptions(entitlements: .given(Entitlements(applicationGroups: [], accessGroups: [held])))
     }
 
-    /// The birth of a key looks for a container of that name, which is none of the program's app groups.
+    /// The creation of a key searches for a container of that name, which is not one of the program's app groups.
     @Test func anAccessGroupThatIsNoAppGroupGetsItsVault() throws {
         _ = try Vault.openOrCreate(held, in: home, options: options)
         _ = try Vault.open(held, in: home, options: options)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeyVault
 
-/// A home of its own for one test, with cheap passphrase costs.
+/// A separate home for one test, with cheap passphrase costs.
 struct VaultFixture {
     let directory: TemporaryDirectory
     let home: GroupsHome
@@ -25,7 +25,7 @@ struct VaultFixture {
     var path: String { directory.path("Vaults/\(accessGroup)/vault") }
     var keyFile: String { directory.path("Keys/\(accessGroup).key") }
 
-    /// Argon2id at the least cost that is accepted: tests derive often.
+    /// Creates a vault with the lowest accepted Argon2id costs, because tests derive often.
     @discardableResult
     func create(
         with credential: VaultCredential = .defaultKeyFile, options: VaultOptions = VaultOptions()
@@ -51,7 +51,7 @@ struct VaultFixture {
         try Vault.openOrCreate(accessGroup, in: home, with: credential)
     }
 
-    /// A file of the vault's directory.
+    /// Returns the path of a file in the vault's directory.
     func beside(_ leaf: String) -> String { directory.path("Vaults/\(accessGroup)/\(leaf)") }
 
     func keyID(with credential: VaultCredential = .defaultKeyFile) throws -> String {
@@ -63,7 +63,7 @@ func passphrase(_ text: String) throws -> VaultCredential {
     .passphrase(try Array(text.utf8).withUnsafeBytes { try Passphrase(copying: $0) })
 }
 
-/// The code of the error that `body` throws, or nil when it throws none.
+/// Returns the code of the error that `body` throws, or `nil`.
 func code(_ body: () throws(VaultError) -> Void) -> VaultError.Code? {
     do throws(VaultError) {
         try body()
@@ -75,7 +75,7 @@ func code(_ body: () throws(VaultError) -> Void) -> VaultError.Code? {
 
 /// The rotation of *after first unlock*, which most tests mean.
 extension Vault {
-    /// - Returns: The epoch that is rotated to.
+    /// - Returns: The epoch of the rotation.
     @discardableResult
     func beginRotation() throws(VaultError) -> UInt32 {
         guard let epoch = try beginRotation(of: .afterFirstUnlock) else {
@@ -93,7 +93,7 @@ extension Vault {
 }
 
 extension VaultFixture {
-    /// Both compartments and the directories beside them, to be put back later.
+    /// Both compartments and the directories beside them, to be restored later.
     struct Copy {
         var files: [String: [UInt8]]
     }
@@ -109,21 +109,21 @@ extension VaultFixture {
         return Copy(files: files)
     }
 
-    /// Puts the files of a copy back; a leaf that it lacks is removed.
+    /// Restores the files of a copy. A leaf that it lacks is removed.
     func restore(_ copy: Copy, _ leaves: [String] = VaultPlace.leaves) throws {
         for leaf in leaves {
             if let bytes = copy.files[leaf] { try SystemFile.write(beside(leaf), bytes) } else { unlink(beside(leaf)) }
         }
     }
 
-    /// Forgets everything that this user's programs know of the vault but its watermarks.
+    /// Removes this user's memory of the vault, except its watermarks.
     func forgetPlaces() throws {
         let places = directory.path("Places")
         guard SystemFile.exists(places) else { return }
         for name in try SystemFile.names(places) { unlink("\(places)/\(name)") }
     }
 
-    /// Forgets everything that this user's programs know of the vault, as a new user does.
+    /// Removes this user's memory of the vault, as for a new user.
     func forget() throws {
         try forgetPlaces()
         let marks = directory.path("Watermarks")
@@ -131,14 +131,14 @@ extension VaultFixture {
         for name in try SystemFile.names(beside("")) where name.hasPrefix(".marks.") { unlink(beside(name)) }
     }
 
-    /// The first contact of a holder whose slot says nothing of the vault yet.
+    /// Accepts the vault at the first contact of a holder whose slot has no memory code yet.
     @discardableResult
     func accept(_ credential: VaultCredential) throws(VaultError) -> Vault {
         try Vault.accept(accessGroup, in: home, with: credential)
     }
 }
 
-/// The value, or a `VaultError` where there is none: for closures with typed throws.
+/// Returns the value, or throws a `VaultError` if it is missing, for closures with typed throws.
 func present<Value>(_ value: Value?) throws(VaultError) -> Value {
     guard let value else { throw VaultError(.absent, "test", "a value", "It is nil.") }
     return value
@@ -156,7 +156,7 @@ extension VaultFixture {
 }
 
 extension VaultDraft {
-    /// Adds decrypt-only keys of *after first unlock* until there are so many.
+    /// Adds decrypt-only keys of *after first unlock* up to this count.
     mutating func fillKeyring(upTo count: Int) {
         var epoch = service.keyring.map(\.epoch).max() ?? 0
         while service.keyring.count < count {

@@ -4,7 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// An open vault follows its file.
+/// Tests that an open vault follows its file.
 @Suite struct VaultFollowingTests {
     @Test func aChangeByAnotherProgramIsSeenAtTheNextUse() throws {
         let fixture = try VaultFixture()

@@ -6,9 +6,9 @@ import Testing
 
 @testable import KeyVault
 
-/// An older copy of the vault is told from the newest one, where this user's programs have seen a newer.
+/// Tests that an older copy of the vault is refused if this user's programs have seen a newer one.
 @Suite struct VaultRollbackTests {
-    /// The vault's file before and after a change.
+    /// Returns the vault's file before and after a change.
     private func twoWrites(_ fixture: VaultFixture) throws -> (old: [UInt8], new: [UInt8]) {
         let vault = try fixture.create()
         let old = try SystemFile.read(fixture.path)
@@ -73,7 +73,7 @@ import Testing
     @Test func anotherWriteOfTheSameNumberIsRefused() throws {
         let fixture = try VaultFixture()
         let (old, new) = try twoWrites(fixture)
-        // The other history is made elsewhere, by somebody with the key and without the memory of the first.
+        // The other history is written elsewhere, with the key and without the memory of the first.
         let other = try VaultFixture()
         _ = try other.directory.directory("Vaults")
         _ = try other.directory.directory("Vaults/\(other.accessGroup)")
@@ -99,9 +99,9 @@ import Testing
     }
 }
 
-/// Anybody who knows a recipient can make a slot for it, and so a whole vault.
+/// Tests of forgeries: any user who knows a recipient can create a slot for it, and so a whole vault.
 @Suite struct ForgedVaultTests {
-    /// A vault with the same id as another one, made from what the files of that one show.
+    /// Creates a vault with the same id as another one, from the visible contents of that vault's files.
     private func forge(
         _ fixture: VaultFixture, for identity: Identity, generation: UInt64 = 9
     ) throws -> VaultFixture.Copy {
@@ -121,7 +121,7 @@ import Testing
         ).outputText
     }
 
-    /// In processes of their own, so that nothing is remembered but what is on the disk.
+    /// The test uses separate processes, so that only the state on disk is remembered.
     @Test func aForgedVaultOfTheSameIDIsNotTakenForTheOldOne() throws {
         let fixture = try VaultFixture()
         let identity = try Identity.random()
@@ -131,7 +131,7 @@ import Testing
         #expect(try open(fixture, keys) == "opened\n")
         try fixture.restore(try forge(fixture, for: identity))
         #expect(try open(fixture, keys) == "replaced\n")
-        // Without any memory of the place the holder's slot says nothing of it.
+        // Without any memory of the place, the holder's slot has no memory code for it.
         try fixture.forget()
         #expect(try open(fixture, keys) == "notAccepted\n")
     }
@@ -183,7 +183,7 @@ import Testing
         forged.files["vault.person"]?[3] ^= 1
         try fixture.restore(forged)
         #expect(code { () throws(VaultError) in try fixture.accept(.identity(identity)) } == .corrupt)
-        // What was noted of the real one is still there.
+        // The memory of the real vault still exists.
         try fixture.restore(real)
         #expect(throws: Never.self) { try fixture.open(with: .identity(identity)) }
         #expect(try SystemFile.names(fixture.directory.path("Watermarks")).count == 1)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeyVault
 
-/// What a writer puts in place, and what it remembers of it.
+/// Tests of the files that a writer puts in place, and of its memory of them.
 @Suite struct VaultWritingTests {
     private let yard: RekeyYard
     private var fixture: VaultFixture { yard.fixture }
@@ -23,8 +23,8 @@ import Testing
 
     // MARK: Reading back
 
-    /// Who can write the directory needs no lock: between a write and the look at it a register without a valid
-    /// signature may come. Remembered as verified it would never be verified again.
+    /// A user who can write the directory needs no lock. A register without a valid signature may appear between a
+    /// write and its check. If it were remembered as verified, it would never be verified again.
     @Test func aRegisterThatCameAfterTheWriteMovesNoMemory() throws {
         let service = try fixture.open()
         let (draft, before, held) = (try draft(of: service), try memory(), service.heldContents.register)
@@ -38,14 +38,14 @@ import Testing
         #expect(throws: Never.self) { try service.takeOver(draft, written: [.service]) }
     }
 
-    /// A person accepts the vault that was shown; one that takes its place meanwhile is not remembered.
+    /// A person accepts the vault that was shown. A vault that replaces it meanwhile is not remembered.
     @Test(arguments: [true, false]) func onlyTheVaultThatWasComparedIsRemembered(isStated: Bool) throws {
         var options = VaultOptions()
         (options.acceptsRollback, options.isTentative) = (true, true)
         if isStated { options.expectedFingerprint = try yard.person().fingerprint }
         let accepting = try fixture.open(with: .identity(yard.ada), options: options)
         let before = try memory()
-        // Bob has a home of his own: his programs remember elsewhere.
+        // Bob has a separate home, so his programs' memory is stored elsewhere.
         let home = GroupsHome(root: fixture.directory.path, userRoot: fixture.directory.path("bob"))
         try Vault.open(fixture.accessGroup, in: home, with: .identity(yard.bob))
             .rekey(RekeyOptions(renewsPersons: true))
@@ -55,7 +55,7 @@ import Testing
         #expect(try yard.person().period == 2)
     }
 
-    // MARK: Nothing that its reader refuses
+    // MARK: Writes that the reader would refuse
 
     @Test func aChangeThatItsReaderWouldRefuseIsNotWritten() throws {
         let person = try yard.person()
@@ -82,7 +82,7 @@ import Testing
             }
         }
         expectCorrupt { draft throws(VaultError) in
-            // Of the other class.
+            // These items belong to the other class.
             let items = try draft.service.loadItems(draft.place)
             draft.person?.items = items
         }
@@ -102,7 +102,7 @@ import Testing
         }
         #expect(code { () throws(VaultError) in _ = try locked.file(.person) } == .locked)
         #expect(code { () throws(VaultError) in _ = try withoutPersons.file(.person) } == .locked)
-        // What to do differs: one is unlocked, the other one has nobody who could.
+        // The advice differs: one class can be unlocked, and the other has no person who could do it.
         func advice(_ draft: VaultDraft) throws -> String {
             try #require(throws: VaultError.self) { _ = try draft.compartment(.whenUnlocked) }.advice
         }
@@ -126,9 +126,9 @@ import Testing
         #expect(try yard.person().slots().map(\.id) == [1, yard.bobSlot])
     }
 
-    // MARK: What was accepted
+    // MARK: Accepted states
 
-    /// The vault's own writes are among what was accepted, under the epochs that are its periods.
+    /// The accepted states include the vault's own writes, under epochs that are its periods.
     @Test(arguments: [1, 2, CompartmentHead.maximumPeriod - 1])
     func theVaultsOwnWritesAreNoRecords(period: UInt32) throws {
         let fixture = try VaultFixture()
@@ -145,14 +145,14 @@ import Testing
         try vault.rekey()
         #expect(vault.acceptedRecords.isEmpty)
         let record = BlobContext(group: fixture.group.identifier, kind: .record, name: "a").nameTag
-        // Of the same epoch as one of the vault's writes.
+        // This has the same epoch as one of the vault's writes.
         _ = vault.watermarks.accept(
             compartment: record, Watermark(epoch: period, sequence: 1, commitment: .init(bytes: .zero)))
         #expect(vault.acceptedRecords == [record] && vault.hasSeenRecords)
     }
 }
 
-/// The making of a vault that ends between its two files.
+/// Tests of a creation that ends between its two files.
 @Suite struct HalfMadeVaultTests {
     private let fixture: VaultFixture
     private let person: VaultCredential
@@ -180,7 +180,7 @@ import Testing
         #expect(try fixture.open(with: person).items().count == 2)
     }
 
-    /// Then it was whole once.
+    /// The vault was complete once.
     @Test func staysForOneWhoHasOpenedIt() throws {
         let half = try SystemFile.read(fixture.personPath)
         let refusal = code { () throws(VaultError) in try fixture.create(with: person) }
@@ -199,13 +199,14 @@ import Testing
         #expect(try SystemFile.read(whole.personPath) == file)
     }
 
-    /// The first person's slot makes the second file; killed before `vault` is written anew, both have a register.
+    /// The first person's slot creates the second file. If the program is killed before it rewrites `vault`, both files
+    /// have a register.
     @Test func theFirstPersonsSlotIsSettledByTheNextOpening() throws {
         let fixture = try VaultFixture()
         try fixture.create().add("s", "service")
         let before = try SystemFile.read(fixture.path)
         guard case .passphrase(let words) = person else { return }
-        // By another user: this one's programs remember the vault as it was before.
+        // Another user makes the change, so this user's programs remember the former vault.
         let home = GroupsHome(root: fixture.directory.path, userRoot: fixture.directory.path("bob"))
         try Vault.open(fixture.accessGroup, in: home, with: .keyFile(path: fixture.keyFile))
             .addSlot(.passphrase(words, .minimum))

@@ -6,7 +6,7 @@ import Testing
 @testable import KeyVault
 
 @Suite struct AccessLogConcurrencyTests {
-    /// With files that never roll over, and with files that do all the time.
+    /// The test runs with files that never roll over, and with files that roll over constantly.
     @Test(arguments: [AccessLog.maximumSize, Int64(16 * 1024)])
     func sixteenProcessesMakeOneUnbrokenChain(maximumSize: Int64) throws {
         let fixture = try AccessLogFixture(maximumSize: maximumSize)
@@ -37,7 +37,7 @@ import Testing
         #expect(result.isIntact)
     }
 
-    /// A reader sees a log that is intact at every moment, also while it rolls over.
+    /// A reader sees an intact log at every moment, even while it rolls over.
     @Test func aReaderNeverSeesABrokenChain() throws {
         let fixture = try AccessLogFixture(maximumSize: 4096)
         let child = try ChildProcess("sealed-probe", ["access-log", fixture.place.path, "0", "4096"])

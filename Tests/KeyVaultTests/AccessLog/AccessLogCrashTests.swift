@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test func aRollOverThatFailsIsPutOffUntilTwiceTheSize() throws {
-        // A directory under the older name: nothing can be renamed over it.
+        // Nothing can be renamed to the older name, because it is a directory.
         let fixture = try AccessLogFixture(maximumSize: 1024)
         try fixture.place.directory("access.log.1")
         let head = try fixture.append(8)
@@ -81,19 +81,19 @@ import Testing
         #expect(try fixture.log.verify(noted: head).isIntact)
     }
 
-    /// A hole costs nothing to make, and would take hours to look through.
+    /// A hole is cheap to create, and reading it would take hours.
     @Test(arguments: [2048 + 257, 1 << 40, Int.max]) func aFileThatIsLargerThanAnyLogIsRefused(size: Int) throws {
         let fixture = try AccessLogFixture(maximumSize: 1024)
         try fixture.append(2)
         let file = open(fixture.path, O_WRONLY | O_CLOEXEC)
-        // As large as the file system allows.
+        // The file is as large as the file system allows.
         var made = size
         while ftruncate(file, made) != 0 && made > 4096 { made /= 2 }
         close(file)
         var uses: [() throws -> Void] = [
             { try fixture.append(1) }, { _ = try fixture.log.verify(noted: nil) },
         ]
-        // Who reads without a key knows of no smaller limit than the usual one.
+        // A reader without a key knows no smaller limit than the usual one.
         if size > 1 << 30 { uses.append { try AccessLog.readUnverified(in: fixture.directory) { _ in } } }
         for use in uses {
             let error = #expect(throws: FileError.self) { try use() }
@@ -109,7 +109,7 @@ import Testing
         truncate(fixture.olderPath, 1 << 40)
         let error = #expect(throws: FileError.self) { _ = try fixture.log.verify(noted: nil) }
         #expect(error?.code == .tooLarge)
-        // Who appends has nothing to do with it.
+        // Appending is not affected.
         #expect(throws: Never.self) { try fixture.append(1) }
     }
 

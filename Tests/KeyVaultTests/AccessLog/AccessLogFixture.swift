@@ -39,7 +39,7 @@ struct AccessLogFixture {
         try #require(written == 1)
     }
 
-    /// The file's entries as they stand there.
+    /// Returns the file's entries as they are stored.
     func slots() throws -> [[UInt8]] {
         let bytes = try bytes()
         return stride(from: 0, to: bytes.count, by: Self.entrySize).map {
@@ -47,7 +47,7 @@ struct AccessLogFixture {
         }
     }
 
-    /// Appends reads of `0`, `1`...; answers the head.
+    /// Appends reads of `0`, `1`..., and returns the head.
     @discardableResult
     func append(_ count: Int) throws -> AccessLogHead {
         var head = AccessLogHead.empty

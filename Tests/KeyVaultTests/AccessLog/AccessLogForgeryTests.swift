@@ -10,7 +10,7 @@ import Testing
     let fixture: AccessLogFixture
     let head: AccessLogHead
 
-    /// Six entries, of which the third has no key.
+    /// Creates six entries, of which the third has no key.
     init() throws {
         fixture = try AccessLogFixture()
         try fixture.append(2)
@@ -47,7 +47,7 @@ import Testing
         slots.remove(at: index)
         try fixture.write(slots.flatMap { $0 })
         let result = try verify()
-        // Nothing authentic stands before the second entry when the first is gone: it keeps its own number.
+        // If the first entry is gone, nothing authentic precedes the second one, which keeps its own number.
         #expect(result.badIndexes == [UInt64(max(index, 1))])
         #expect(!result.isIntact)
     }
@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: 0...6, [UInt8(0), 0xFF]) func anInsertedEntryIsFound(index: Int, filling: UInt8) throws {
-        // Zeros at the very end are what a power loss leaves.
+        // Zeros at the very end are the result of a power loss.
         let isTail = index == 6 && filling == 0
         var slots = try fixture.slots()
         slots.insert([UInt8](repeating: filling, count: AccessLogFixture.entrySize), at: index)
@@ -107,7 +107,7 @@ import Testing
         #expect(result.notedHead == .differs)
     }
 
-    /// What somebody without the key can compute himself must not pass for what needs the key.
+    /// An entry whose code needs no key must not pass for an event that requires the key.
     @Test(arguments: [AccessEvent.openFailed, .itemRead]) func anEntryThatWasMadeUnkeyedIsFound(
         event: AccessEvent
     ) throws {
@@ -119,11 +119,11 @@ import Testing
         let code = BLAKE2b.hash(Array(chained), personalization: .accessUnkeyedEntry, count: 32)
         slots[4] = chained.suffix(224) + code
         try fixture.write(slots.flatMap { $0 })
-        // As an unkeyed entry it stands; the next keyed one does not cover it.
+        // It is valid as an unkeyed entry, but the next keyed one does not cover it.
         #expect(try verify().badIndexes.first == (event == .openFailed ? 5 : 4))
     }
 
-    /// A program of a later version that has the key; the code is right for what the entry says.
+    /// A program of a later version has the key, so the code matches the entry.
     @Test(arguments: [0, 2, 0x101]) func anEntryOfAnotherVersionIsUnsupported(version: UInt16) throws {
         var slots = try fixture.slots()
         var chained = Array(slots[4].suffix(32) + slots[5].prefix(224))
@@ -139,7 +139,7 @@ import Testing
         // The newer program has noted its entry as the head.
         let head = AccessLogHead(count: 6, code: slots[5].suffix(32).withRawBytes { Bytes32($0) })
         #expect(try fixture.log.verify(noted: head).isOnlyUnsupported)
-        // Without the right code it is a changed entry, whatever version it states.
+        // Without the right code it is a changed entry of any version.
         slots[5][100] ^= 1
         try fixture.write(slots.flatMap { $0 })
         #expect(try fixture.log.verify(noted: nil).unsupportedCount == 0)
@@ -154,14 +154,14 @@ import Testing
         #expect(try verify().isIntact)
     }
 
-    /// Logs under the first key, and under the first and a second one.
+    /// Returns logs under the first key, and under the first and a second one.
     private func rekeyed() throws -> (former: AccessLog, new: AccessLog, keys: AccessLogKeys) {
         let secret = SecretBytes(count: 32) { for index in 0..<32 { $0[index] = UInt8(index) } }
         let keys = AccessLogKeys([(1, SecretBytesBox(secret)), (2, SecretBytesBox(.random(count: 32)))])
         return (fixture.log, AccessLog(directory: fixture.directory, mode: 0o600, keys: keys), keys)
     }
 
-    /// A rekey by another program must not make the log of an honest one damaged for good.
+    /// A rekey by another program must not damage an honest program's log permanently.
     @Test(arguments: [false, true]) func noEntryUnderAFormerKeyFollowsALaterKey(unkeyedBetween: Bool) throws {
         let (former, new, keys) = try rekeyed()
         try new.append(.rekeyed, generation: 8)
@@ -169,7 +169,7 @@ import Testing
         let before = try fixture.bytes()
         #expect { try former.append(.itemRead, generation: 7) } throws: { ($0 as? FileError)?.code == .overtaken }
         #expect(try fixture.bytes() == before)
-        // With a look at the vault it goes on under the newer key.
+        // After a look at the vault the program continues under the newer key.
         let entry = NewEntry(event: .itemRead, generation: 8, subject: [1])
         _ = try former.append(entry) {
             former.follow(keys)
@@ -180,7 +180,7 @@ import Testing
         #expect(result.isIntact && result.count == (unkeyedBetween ? 11 : 8))
     }
 
-    /// A vault that has no such key shows that the number was forged.
+    /// A vault without such a key proves that the number was forged.
     @Test func aForgedKeyNumberKeepsNoEntryOut() throws {
         var slots = try fixture.slots()
         for byte in 0..<4 { slots[5][AccessEntryLayout.keyNumber + byte] = 0xFF }

@@ -5,7 +5,8 @@ import Testing
 
 @testable import KeyVault
 
-/// Files of eight entries: the first begins at 0; each later one begins with the log's own `continued`.
+/// Tests with files of eight entries: the first file begins at 0, and each later one begins with the log's own
+/// `continued`.
 @Suite struct AccessLogRollOverTests {
     let fixture: AccessLogFixture
 

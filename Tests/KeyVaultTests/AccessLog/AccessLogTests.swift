@@ -18,7 +18,7 @@ import Testing
         }
         try append()
         #expect(try SystemFile.mode(path) == 0o660)
-        // One that its maker's umask had narrowed, and more rights than are needed.
+        // One mode was narrowed by the creator's umask, and the other grants more rights than necessary.
         for (mode, widened) in [(0o600, 0o660), (0o664, 0o664)] as [(mode_t, UInt32)] {
             chmod(path, mode)
             try append()
@@ -109,7 +109,7 @@ import Testing
         let head = try fixture.append(3)
         unlink(fixture.path)
         #expect(try fixture.log.verify(noted: head).notedHead == .cutShort(missing: 3))
-        // Entries of another millisecond: the same entries again would be the same log.
+        // The entries have another millisecond, because equal entries would be the same log.
         usleep(5000)
         try fixture.append(4)
         let result = try fixture.log.verify(noted: head)

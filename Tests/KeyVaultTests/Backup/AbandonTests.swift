@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeyVault
 
-/// Starting anew: everything old is kept, nothing old is believed.
+/// Tests of a new start: everything old is kept, and nothing old is accepted.
 @Suite struct AbandonTests {
     private let fixture: VaultFixture
     private let record = "Library/Application Support/Records/deep/state.sealed"
@@ -140,13 +140,13 @@ import Testing
         #expect(report.quarantined.count == 3)
         try put(SealedFile(fixture, name: "d", under: try .random(epoch: last)), "d.sealed")
         #expect(try abandon().epoch == last + 1)
-        // Half of the numbers are left, in periods that have room for them.
+        // Half of the numbers are left, and periods have room for them.
         let vault = try fixture.open()
         #expect(vault.period == 1025)
         #expect(try vault.beginRotation() == last + 2)
     }
 
-    /// A rebuilt vault goes on beyond the bound of its former period: the next vault has room for its keys.
+    /// A rebuilt vault continues beyond the bound of its former period, and the next vault has room for its keys.
     @Test func theKeysOfARebuiltVaultComeBackAfterANewStart() throws {
         let ada = try Identity.random()
         let person = try Vault.create(
@@ -192,7 +192,7 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try abandon([]) } == .invalidArgument)
         let unsearchable = try fixture.inContainer("Library/Caches/x")
         try SystemFile.write(unsearchable, [1])
-        // A name that is no text cannot be looked at, so nobody knows what lies there.
+        // A name that is not UTF-8 cannot be searched, so the contents are unknown.
         let name = Array(unsearchable.utf8.dropLast()).map { CChar(bitPattern: $0) } + [CChar(bitPattern: 0xFF), 0]
         rename(unsearchable, name)
         #expect(code { () throws(VaultError) in _ = try abandon() } == .file)
@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test func anInterruptionLeavesNoVaultAndEveryFile() throws {
-        // Killed after the vault was set aside; then, after the blobs were moved as well.
+        // The program was killed after the vault was set aside; then, after the blobs were moved as well.
         let (_, blob) = try groupInUse()
         let directory = try #require(try fixture.place.openDirectory())
         let vault = try SystemFile.read(fixture.path)
@@ -214,11 +214,11 @@ import Testing
         try room.quarantineBlobs(try KeyBirthGuard(fixture.accessGroup, in: fixture.home))
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .missing)
         #expect(room.blobs.count == 2)
-        // What goes on from here knows of the epochs before.
+        // The next vault continues after the earlier epochs.
         let report = try abandon()
         #expect(report.epoch == 3)
         #expect(report.setAside.isEmpty && report.quarantined.isEmpty)
-        // And what was given up is given back by its old names.
+        // The abandoned files are restored under their old names.
         for moved in [room.files[0]] + room.blobs { rename(moved.to, moved.from) }
         #expect(try blob.opens(with: try fixture.open().keyring))
     }
@@ -243,7 +243,7 @@ import Testing
         _ = try groupInUse()
         let other = try Identity.random()
         _ = try abandon([.recipient(other.recipient)])
-        // A recipient's holder accepts a vault that another person has made for them.
+        // A recipient's holder accepts a vault that another person has created for them.
         #expect(code { () throws(VaultError) in _ = try fixture.open(with: .identity(other)) } == .notAccepted)
         let log = try fixture.accept(.identity(other)).log
         var events: [AccessEvent] = []

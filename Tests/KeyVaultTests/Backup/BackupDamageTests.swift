@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyVault
 
-/// A damaged backup is refused, whatever is wrong with it, and brings nothing in.
+/// Tests that a backup with any damage is refused and imports nothing.
 @Suite struct BackupDamageTests {
     private let yard: BackupYard
     private let good: [UInt8]
@@ -21,7 +21,7 @@ import Testing
         #expect(code == .corrupt || code == .unsupported, "\(what): \(code?.rawValue ?? "brought in")")
     }
 
-    /// One bit of each byte in the short form, another one in each.
+    /// The short form flips a different bit in each byte.
     @Test func everyFlippedBitIsRefused() throws {
         for bit in 0..<good.count * 8 where isLongForm || bit % 8 == bit / 8 % 8 {
             var bad = good
@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test(arguments: VaultPlace.leaves) func aVaultThatIsPassedOffAsABackupIsRefused(leaf: String) throws {
-        // Its role is changed and its checksum made right; the code behind it needs the root.
+        // The role is changed and the checksum is corrected. The code after it requires the root.
         let vault = VaultBytes(try SystemFile.read(yard.here.beside(leaf)))
         try expectRefusal(vault.with(CompartmentRole.backup.rawValue, at: 5), "a vault")
     }
@@ -53,7 +53,7 @@ import Testing
         try expectRefusal(Array(good[..<parts] + other[parts...]), "a mix")
     }
 
-    /// No program writes such a backup; it is made here by hand.
+    /// Creates a backup that no program writes.
     private func craft(
         register another: Register? = nil, _ change: (inout CompartmentDraft, [UInt8]) throws -> Void
     ) throws {
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// Refused as a whole, also where nothing of the register is taken.
+    /// The whole backup is refused, even if nothing of the register is used.
     @Test func theRegisterOfAnotherVaultIsRefused() throws {
         let other = try yard.there.create(with: yard.credential)
         try craft(register: try other.current().register) { _, _ in }
@@ -126,7 +126,7 @@ import Testing
     @Test(arguments: [UInt32(1 << 21) + 1, .max])
     func epochsThatNoGroupReachesAreNotTaken(epoch: UInt32) throws {
         try expectRefusal("epoch \(epoch)") { $0.keyring.append(key($0, $1, epoch: epoch)) }
-        // The record of a destroyed one counts as well: a new key comes after it.
+        // The record of a destroyed key counts as well, because a new key comes after it.
         try expectRefusal("destroyed epoch \(epoch)") {
             var entry = key($0, $1, epoch: epoch)
             entry.destroy()

@@ -4,13 +4,13 @@ import Testing
 
 @testable import KeyVault
 
-/// A backup where there is a vault.
+/// Tests of a backup that is imported into an existing vault.
 @Suite struct BackupMergeTests {
     private let yard: BackupYard
 
     init() throws { yard = try BackupYard() }
 
-    /// A vault elsewhere that has the same keys: it came from an earlier backup.
+    /// Creates a vault elsewhere with the same keys, from an earlier backup.
     private func twin(of vault: Vault) throws -> Vault {
         let early = yard.here.directory.path("early")
         try yard.export(vault, .keysOnly, to: early)
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func afterAKeyOfALaterEpochSealingGoesOnBeyondIt() throws {
-        // Otherwise a write over a blob of epoch 2 would be one of epoch 1, and readers would refuse it as a replay.
+        // Otherwise a write over a blob of epoch 2 would have epoch 1, and readers would refuse it as a replay.
         let vault = try yard.vault()
         let twin = try twin(of: vault)
         _ = try vault.beginRotation()
@@ -78,7 +78,7 @@ import Testing
         #expect(try twin.activeKey().epoch == 3)
     }
 
-    /// The vault without its first keys and without a minimum epoch, for a user who has not seen that it had one.
+    /// Returns the vault without its first keys and without a minimum epoch, for a user who has not seen the minimum.
     private func reopened(_ vault: Vault, without count: Int) throws -> Vault {
         _ = try vault.change(.keyDestroyed) { draft throws(VaultError) in
             draft.service.keyring.removeFirst(count)
@@ -94,7 +94,7 @@ import Testing
         try yard.export(vault)
         let rotated = try yard.there.create(with: yard.credential)
         try rotated.completeRotation(to: try rotated.beginRotation())
-        // Its own first key would clash: as if it had begun in epoch 2.
+        // The vault's own first key would collide, so the vault begins in epoch 2.
         let other = try reopened(rotated, without: 1)
         let active = try other.activeKey().id
         let report = try yard.bringIn()
@@ -110,7 +110,7 @@ import Testing
         let before = try SystemFile.read(yard.there.path)
         #expect(code { () throws(VaultError) in try yard.bringIn() } == .epochClash)
         #expect(try SystemFile.read(yard.there.path) == before)
-        // The way out that the error names.
+        // The solution that the error advises.
         let report = try yard.bringIn(ImportOptions(contents: .itemsOnly))
         #expect(report.itemsAdded.count == 2)
         #expect(try other.value("mail", "anna") == [1, 2, 3])
@@ -140,7 +140,7 @@ import Testing
         let report = try yard.bringIn()
         #expect(report.keysDestroyedThere.map(\.id) == [first])
         #expect(try twin.keySummaries().first { $0.id == first }?.state == .decryptOnly)
-        // What was sealed here until now opens until it is resealed.
+        // Earlier blobs open until they are resealed.
         #expect(try twin.rotationState().minimumEpoch == 1)
         #expect(try blob.opens(with: twin.currentKeyring()))
         try twin.completeRotation(to: 3)
@@ -154,7 +154,7 @@ import Testing
         try yard.export(vault)
         let rotated = try yard.there.create(with: yard.credential)
         for _ in 0..<2 { try rotated.completeRotation(to: try rotated.beginRotation()) }
-        // As if it had begun in epoch 3, and ended none.
+        // The vault appears to have begun in epoch 3 and to have ended no epoch.
         let other = try reopened(rotated, without: 2)
         #expect(try yard.bringIn().keysAdded.map(\.epoch) == [1, 2])
         #expect(try other.rotationState().minimumEpoch == 2)
@@ -163,7 +163,7 @@ import Testing
 
     @Test func allComesInOrNothing() throws {
         try yard.export(try yard.vault())
-        // The first item needs no person, the second does.
+        // The first item requires no person, the second does.
         _ = try Vault.create(
             yard.there.accessGroup, in: yard.there.home, slots: yard.slots + [.defaultKeyFile],
             openingWith: .defaultKeyFile)
@@ -189,7 +189,7 @@ import Testing
         #expect(try vault.keySummaries() == keys)
     }
 
-    /// The vault's own reader would refuse the epoch, and so the whole vault.
+    /// The vault's own reader would refuse the epoch, and with it the whole vault.
     @Test(arguments: [UInt32(0), 1]) func aKeyOfAnEpochBeyondThePeriodIsNotTaken(more: UInt32) throws {
         let vault = try yard.vault()
         let twin = try twin(of: vault)
@@ -208,7 +208,7 @@ import Testing
         #expect(throws: Never.self) { try twin.reload() }
     }
 
-    /// What was replaced leaves no value behind.
+    /// A replaced item leaves no value behind.
     @Test func aReplacedItemsValueFileIsRemoved() throws {
         let vault = try yard.vault()
         let large = [UInt8](repeating: 1, count: 1000)

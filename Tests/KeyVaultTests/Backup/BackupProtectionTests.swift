@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeyVault
 
-/// Backups with keys of *when unlocked*, and with token keys.
+/// Tests of backups with keys of *when unlocked*, and with token keys.
 @Suite struct BackupProtectionTests {
     private let yard: BackupYard
 
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func aKeyThatComesInOpensOnlyAndMakesRoomForOneThatSeals() throws {
-        // The copy of before the class had a key; then it gets one here, and comes in there.
+        // The copy was made before the class had a key. Then the class gets one here, which is imported there.
         let vault = try yard.here.create(with: yard.credential)
         try yard.export(vault, .keysOnly)
         try yard.bringIn()
@@ -51,13 +51,13 @@ import Testing
         let copy = try yard.opened()
         let report = try Vault.import(
             from: later, opening: yard.credential, yard.there.accessGroup, in: yard.there.home, with: yard.credential)
-        // The class had no key here: sealing begins beyond the one that came in, and the other class stays as it is.
+        // The class had no key here, so sealing begins beyond the imported key. The other class remains as it is.
         #expect(report.rotationEpoch == nil)
         try copy.makeKey(for: .whenUnlocked)
         let key = try copy.activeKey(for: .whenUnlocked)
         #expect(try key.epoch == 2 && copy.activeKey().epoch == 1)
         #expect(try copy.keySummaries().map(\.epoch) == [1, 1, 2])
-        // What it makes of itself is a backup that can be believed.
+        // A backup of this vault is valid.
         try yard.export(copy, .keysOnly, to: yard.here.directory.path("last"))
         let old = try vault.activeKey(for: .whenUnlocked)
         #expect(try SealedFile(yard.here, under: old).opens(with: copy.keyring(toOpen: old.id)))
@@ -90,7 +90,7 @@ import Testing
         try yard.bringIn()
         let copy = try yard.opened()
         #expect(try copy.withTokenKey(id) { $0.count } == 32)
-        // Into a vault that has one of its own.
+        // The other vault has its own token key.
         let other = try VaultFixture()
         let third = try other.create(with: yard.credential)
         let own = try third.withTokenKey { id, _ in id }
@@ -104,7 +104,7 @@ import Testing
         #expect(own != id)
         #expect(try third.withTokenKey { id, _ in id } == own)
         #expect(try third.withTokenKey(id) { $0.count } == 32)
-        // Again changes nothing. The one that came in is older.
+        // A repetition changes nothing. The imported key is older.
         _ = try yard.bringIn(to: other)
         #expect(try third.current().service.tokenKeys.map(\.state) == [.checksOnly, .active])
     }

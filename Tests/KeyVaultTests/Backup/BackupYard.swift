@@ -6,10 +6,10 @@ import TestSupport
 
 @testable import KeyVault
 
-/// Two homes of one group, and the identity that every vault and backup here is opened with: it costs little to try.
+/// Two homes of one group, and the identity that opens every vault and backup here. Trying an identity is cheap.
 struct BackupYard {
     let here: VaultFixture
-    /// Another machine, or what is left of this one.
+    /// Another machine, or this machine after a loss.
     let there: VaultFixture
     let person: Identity
     let path: String
@@ -24,7 +24,7 @@ struct BackupYard {
     var credential: VaultCredential { .identity(person) }
     var slots: [NewSlot] { [.recipient(person.recipient)] }
 
-    /// A vault with one item of each class that may leave its machine.
+    /// Creates a vault with one item of each class that may leave its machine.
     func vault() throws -> Vault {
         let vault = try here.create(with: credential)
         try vault.add("mail", "anna", label: "Mail", .afterFirstUnlock, [1, 2, 3])
@@ -39,7 +39,8 @@ struct BackupYard {
         try vault.export(to: path ?? self.path, for: slots, contents: contents)
     }
 
-    /// Opens a vault that a backup has made. Its recipient slot was made from public bytes, so its holder accepts it first.
+    /// Opens a vault that a backup has created. Its recipient slot was made from public bytes, so its holder accepts it
+    /// first.
     func opened(_ fixture: VaultFixture? = nil) throws(VaultError) -> Vault {
         let fixture = fixture ?? there
         do throws(VaultError) { return try fixture.open(with: credential) } catch {
@@ -88,7 +89,7 @@ struct SealedFile {
 }
 
 extension VaultFixture {
-    /// A file below the group's container, whose directories are made.
+    /// Returns the path of a file below the group's container, and creates its directories.
     func inContainer(_ relative: String) throws -> String {
         _ = try GroupContainer.open(group, in: home)
         var path = "Containers/\(group)"
@@ -99,7 +100,7 @@ extension VaultFixture {
         return directory.path("Containers/\(group)/\(relative)")
     }
 
-    /// A file that pretends to be another machine's id.
+    /// Creates a file in place of another machine's id.
     func otherMachine() throws -> String {
         try directory.file("machine-id", String(repeating: "b", count: 32) + "\n")
         return directory.path("machine-id")

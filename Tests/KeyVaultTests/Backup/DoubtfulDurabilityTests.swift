@@ -6,13 +6,13 @@ import Testing
 @testable import KeyVault
 @testable import SharedFiles
 
-/// A file that is in place and may not outlive a power loss is no file that was not written.
+/// Tests that a file that is in place, but may not survive a power loss, does not count as unwritten.
 @Suite struct DoubtfulDurabilityTests {
     private let fixture: VaultFixture
 
     init() throws { fixture = try VaultFixture() }
 
-    // A directory opened with O_PATH takes names but can't be synced.
+    // A directory opened with O_PATH allows renames but cannot be synced.
     private func unsyncable(_ path: String) throws -> Directory {
         let opened = open(path, 0o10000000 | O_CLOEXEC)
         try #require(opened >= 0)

@@ -14,7 +14,7 @@ private final class Flag: Sendable {
     let isSet = Atomic(false)
 }
 
-/// What goes into a backup, and what never does.
+/// Tests of the contents of a backup, and of data that it must never contain.
 @Suite struct ExportTests {
     private let yard: BackupYard
 
@@ -77,7 +77,7 @@ private final class Flag: Sendable {
             [], [.defaultKeyFile], [.keyFile(path: yard.here.keyFile)], [.systemdCredential(name: nil)],
             [.recipient(yard.person.recipient, unattended: true)], yard.slots + [.defaultKeyFile],
             [NewSlot](repeating: .recipient(yard.person.recipient), count: 33),
-            // Another one would double what an opening tells about guesses.
+            // Another passphrase would double the information from an opening about guesses.
             [.passphrase(try Passphrase("one"), .minimum), .passphrase(try Passphrase("two"), .minimum)],
         ]
         for slots in refused {
@@ -152,7 +152,8 @@ private final class Flag: Sendable {
         #expect(!contents.secrets.all(.personSeed).isEmpty)
     }
 
-    /// Only a whole backup can be restored as the same vault: it has the key by which the vault's users know it.
+    /// Only a whole backup can be restored as the same vault, because it has the key by which users recognise the
+    /// vault.
     @Test(arguments: [BackupContents.keysOnly, .itemsOnly])
     func aPartHasNoPersonKeyAndNoRegister(contents: BackupContents) throws {
         let vault = try yard.vault()
@@ -204,7 +205,7 @@ private final class Flag: Sendable {
         #expect(try SystemFile.names(small.path).isEmpty)
     }
 
-    /// A backup with a value that does not open would be found out on the day when it is needed.
+    /// A backup with an unreadable value would only fail when it is needed.
     @Test(
         arguments: [Accessibility.afterFirstUnlock, .whenUnlocked], ["missing", "flipped", "cut", "swapped", "magic"])
     func aDamagedValueFileIsNotBackedUp(accessibility: Accessibility, fault: String) throws {

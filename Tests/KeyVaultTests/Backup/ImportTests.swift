@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyVault
 
-/// A backup where there is no vault.
+/// Tests of a backup that is imported without an existing vault.
 @Suite struct ImportTests {
     private let yard: BackupYard
 
@@ -24,18 +24,18 @@ import Testing
         #expect(report.isNewVault)
         #expect(report.itemsAdded == items)
         let copy = try yard.opened()
-        // Labels, accessibilities and dates included.
+        // This includes labels, accessibilities and dates.
         #expect(try copy.items() == items)
         #expect(try copy.value("mail", "anna") == [9])
         #expect(try copy.value("bank", "anna") == [4, 5, 6])
         #expect(try copy.value("große Datei", "anna") == large)
         #expect(try copy.value("empty", "anna") == [])
-        // The same vault, in a period of its own.
+        // The same vault in a new period.
         #expect(copy.vaultID == vault.vaultID)
         #expect(copy.period == vault.period + 1)
     }
 
-    /// The creation makes the first write of both files: neither is a write without an entry.
+    /// The creation writes both files first, and both writes have an entry.
     @Test func theLogOfANewVaultNamesItsFirstWrite() throws {
         let vault = try yard.vault()
         #expect(try vault.readAccessLog().unloggedCount == 0)
@@ -63,7 +63,7 @@ import Testing
         let copy = try yard.opened()
         #expect(try old.opens(with: copy.keyring))
         #expect(try new.opens(with: copy.keyring))
-        // A restored vault begins a period: sealing goes on in an epoch of its own.
+        // A restored vault begins a period, and sealing continues in a new epoch.
         #expect(try copy.keySummaries().dropLast().map(\.id) == vault.keySummaries().map(\.id))
         #expect(try copy.keySummaries().map(\.state) == [.decryptOnly, .decryptOnly, .active])
         #expect(try copy.activeKey().epoch == 3)
@@ -166,7 +166,7 @@ import Testing
         let (backup, vault) = (try SystemFile.read(yard.path), try SystemFile.read(yard.here.path))
         try SystemFile.write(yard.path, vault)
         #expect(code { () throws(VaultError) in try yard.bringIn() } == .notAnExport)
-        // A refused file concerns its own class: a person opens the other one.
+        // A refused file affects only its own class. A person opens the other one.
         try SystemFile.write(yard.here.personPath, backup)
         let credential = yard.credential
         #expect(code { () throws(VaultError) in _ = try yard.here.open(with: credential) } == .isAnExport)
@@ -229,7 +229,7 @@ import Testing
         #expect(try SystemFile.read(yard.here.path) == before)
     }
 
-    /// After the last period there is none to restore the vault in; its keys and items go into a new one.
+    /// After the last period the vault cannot be restored. Its keys and items are imported into a new one.
     @Test(arguments: [CompartmentHead.maximumPeriod, .max]) func afterTheLastPeriodNothingIsRestored(
         period: UInt32
     ) throws {

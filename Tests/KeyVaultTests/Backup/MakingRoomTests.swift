@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeyVault
 
-/// Giving a vault up, and setting one aside: what keeps a new vault from being made is told while everything is as it was.
+/// Tests that an obstacle to a new vault is reported before anything changes, when a vault is abandoned or set aside.
 @Suite struct MakingRoomTests {
     private let yard: BackupYard
     private var fixture: VaultFixture { yard.here }
@@ -27,7 +27,7 @@ import Testing
         SystemFile.exists(fixture.directory.path("Containers/\(fixture.group)/\(relative)"))
     }
 
-    /// Runs what has to fail, and sees that vault and record stayed in their places.
+    /// Runs an operation that must fail, and checks that vault and record remain in their places.
     private func expectNothingMoved(
         _ expected: VaultError.Code, _ body: () throws(VaultError) -> Void
     ) throws {
@@ -63,7 +63,8 @@ import Testing
             try restored.vaultID == vault.vaultID && restored.currentKeyring().ids.isSuperset(of: vault.keyring.ids))
     }
 
-    /// A vault with a record and no key file, where none can be made: that shows when the new vault's slots are.
+    /// Creates a vault with a record and without a key file, which cannot be created. This fails when the new vault's
+    /// slots are created.
     private func vaultWithoutPlaceForAKeyFile() throws -> Vault {
         let vault = try fixture.create(with: yard.credential)
         try put(SealedFile(fixture, under: try vault.activeKey()), record)
@@ -102,7 +103,7 @@ import Testing
         _ = try fixture.inContainer("Library/Caches/mounted/x")
         let small = try SmallFileSystem(
             at: fixture.directory.path("Containers/\(fixture.group)/Library/Caches/mounted"))
-        // What is not sealed there bothers nobody.
+        // Plain files there do not prevent anything.
         try SystemFile.write("\(small.path)/plain", [1])
         try MakingRoom.requireReach(
             of: try KeyBirthGuard(fixture.accessGroup, in: fixture.home).orphans().filter { $0.path == record },
@@ -133,20 +134,20 @@ import Testing
     }
 
     @Test func whatLiesDeepIsGivenUpAsOftenAsOneLikes() throws {
-        // A file at the greatest depth that is searched; in quarantine it lies one further down.
+        // The file is at the greatest depth that is searched. In quarantine it is one level deeper.
         let deep = [String](repeating: "d", count: 63).joined(separator: "/") + "/x.sealed"
         try put(SealedFile(fixture, under: try .random(epoch: 7)), deep)
         let report = try abandon()
         #expect(report.epoch == 8)
         #expect(report.quarantined.count == 1)
         #expect(try abandon().epoch == 8)
-        // Nobody has opened it: it may be made again.
+        // No user has opened the vault, so it may be created again.
         unlink(fixture.path)
         #expect(try fixture.openOrCreate().activeKey().epoch == 8)
     }
 
     @Test func aVaultThatCameMeanwhileStaysAndSoDoesItsLog() throws {
-        // maker:   looks: no vault ........................ gives its own the name: refused
+        // maker:   looks: no vault ........................ links its own: refused
         // person:  .................. moves one from a copy
         try fixture.create()
         let (vault, log) = (try SystemFile.read(fixture.path), try SystemFile.read(fixture.beside("access.log")))

@@ -5,19 +5,19 @@ import TestSupport
 
 @testable import KeyVault
 
-/// A vault whose every secret is recognisable, and the search for them.
+/// A vault with recognisable secrets, and the search for them.
 struct CanaryYard {
     let fixture: VaultFixture
     let passphraseText: [UInt8]
     let identity: Identity
     let value: [UInt8]
-    /// Files that are there to hold one of the secrets.
+    /// The files that contain one of the secrets by design.
     let files: Set<String>
     private(set) var search = SecretSearch()
 
     init() throws {
         fixture = try VaultFixture()
-        // As somebody types it: no file but the one that is named holds it.
+        // The passphrase is typed, so no file but the named one contains it.
         passphraseText = SecureRandom.bytes(count: 40).map { UInt8(ascii: "a") + $0 % 26 }
         identity = try .random()
         value = SecureRandom.bytes(count: 48)
@@ -35,7 +35,7 @@ struct CanaryYard {
 
     func passphrase() throws -> Passphrase { try Passphrase(contentsOf: passphraseFile) }
 
-    /// Makes the vault with its key file, the passphrase and the identity's recipient.
+    /// Creates the vault with its key file, the passphrase and the identity's recipient.
     mutating func makeVault() throws -> Vault {
         let credential = VaultCredential.passphrase(try passphrase())
         let vault = try Vault.create(
@@ -48,7 +48,7 @@ struct CanaryYard {
         return vault
     }
 
-    /// The keys that nobody ever gives or is given: both roots, the active sealing key.
+    /// Adds the keys that never leave the vault: both roots and the active sealing key.
     mutating func addKeys(of vault: Vault) throws {
         search.add("service root", vault.keys.service.withUnsafeBytes { Array($0) })
         search.add(
@@ -56,7 +56,7 @@ struct CanaryYard {
         search.add("sealing key", try vault.activeKey().withUnsafeBytes { Array($0) })
     }
 
-    /// A text secret behind its mark, and where it is hexadecimal the bytes that it stands for.
+    /// Adds a text secret after its mark, and the bytes of a hexadecimal text.
     private mutating func addText(_ name: String, of path: String, from mark: String) throws {
         let text = String(decoding: try SystemFile.read(path), as: UTF8.self)
         guard let start = text.firstRange(of: mark)?.upperBound else { throw NoSecret() }
@@ -70,7 +70,7 @@ struct CanaryYard {
 
     struct NoSecret: Error {}
 
-    /// Every secret that lies about where it should not.
+    /// Returns every secret that is found in a wrong place.
     func leaks() -> [String] {
         search.found(below: fixture.directory.path, except: files)
             + SecretSearch.sharedPlaces.flatMap { search.found(below: $0, except: files) }

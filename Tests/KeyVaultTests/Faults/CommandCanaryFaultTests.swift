@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyVault
 
-/// The same of `sealctl`: every flow at the command line, and everything that it leaves.
+/// Tests that no flow of `sealctl` at the command line leaves a secret.
 @Suite(
     .enabled(if: SystemFile.exists(builtProduct("sealctl")), "sealctl is not built"), .timeLimit(.minutes(10)))
 struct CommandCanaryFaultTests {
@@ -13,7 +13,7 @@ struct CommandCanaryFaultTests {
     private let search: SecretSearch
     private let directory: TemporaryDirectory
 
-    /// Everything that is written down is in files of their own: nobody's arguments hold a secret.
+    /// All secrets are in separate files, so no arguments contain a secret.
     init() throws {
         var yard = try CanaryYard()
         directory = yard.fixture.directory
@@ -32,7 +32,7 @@ struct CommandCanaryFaultTests {
         ]
     }
 
-    /// What sealctl says holds nothing secret, unless its output is asked for.
+    /// Runs a command. Its output must contain no secret, unless the secret was requested.
     @discardableResult
     private func run(_ line: String, input: [UInt8] = [], status: Int32 = 0, isAsked: Bool = false) throws -> [UInt8] {
         let result = try ChildProcess.run(
@@ -89,13 +89,13 @@ struct CommandCanaryFaultTests {
         try run("vault slot change 2 --yes --new-passphrase-file other \(Self.person)")
         try run("vault slot change 5 --yes --passphrase-file other --new-passphrase-file passphrase")
         try run("vault keys --passphrase-file other", status: 51)
-        // A secret where a recipient belongs is not repeated.
+        // A secret in the place of a recipient is not printed.
         let text = String(decoding: try SystemFile.read(yard.identityFile), as: UTF8.self)
         let secret = try #require(text.split(separator: "\n").last)
         try run("vault slot add --recipient \(secret) \(Self.person)", status: 65)
     }
 
-    /// The unlocked keys lie in memory, and nowhere once the vault is locked.
+    /// The unlocked keys are kept in memory, and nowhere after the vault is locked.
     private func useUnlocking() throws {
         guard UnlockCaches.standard.isUsable else { return }
         defer { _ = try? run("vault lock --everything") }
@@ -113,7 +113,7 @@ struct CommandCanaryFaultTests {
         try run("vault import backup2 --backup-identity identity --replace-items --yes \(Self.person)")
     }
 
-    /// The program gets the item; who started it, and everything else, does not show it.
+    /// The program gets the item, and no other process shows it.
     private func useProgram() throws {
         let output = try run("exec --fd 9=in/process -- cat /dev/fd/9", isAsked: true)
         #expect(output == yard.value)

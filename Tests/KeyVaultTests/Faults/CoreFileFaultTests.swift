@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A program that dies with a vault open and a value on loan leaves a core file without any secret.
+/// Tests that a program that aborts with an open vault and a borrowed value leaves a core file without any secret.
 @Suite(.timeLimit(.minutes(10))) struct CoreFileFaultTests {
-    /// Whether a program that dies leaves a core file in its working directory (core(5)).
+    /// True if a crashed program leaves a core file in its working directory (core(5)).
     static let canDump: Bool = {
         guard let pattern = try? SystemFile.read("/proc/sys/kernel/core_pattern") else { return false }
         var limit = rlimit()
@@ -43,7 +43,7 @@ import Testing
 
         let name = try #require(try SystemFile.names(directory).first { $0.hasPrefix("core") }, "no core file")
         let core = try SystemFile.read("\(directory)/\(name)")
-        // The control: the program's memory is in it.
+        // The control shows that the file contains the program's memory.
         var control = SecretSearch()
         control.add("account", Array(Self.account.utf8))
         #expect(!control.found(in: core).isEmpty)

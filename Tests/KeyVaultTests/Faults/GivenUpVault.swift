@@ -5,11 +5,11 @@ import Testing
 
 @testable import KeyVault
 
-/// A damaged vault that a person gives up with `sealctl vault rekey --without-vault`.
+/// A damaged vault that a person abandons with `sealctl vault rekey --without-vault`.
 struct GivenUpVault {
     private let damage: RekeyKillFaultTests.GivenUp
     private let yard: RekeyYard
-    /// The sealing key of before.
+    /// The former sealing key.
     private let key: KeyID
 
     init(_ damage: RekeyKillFaultTests.GivenUp) throws {
@@ -33,12 +33,12 @@ struct GivenUpVault {
         TracedProcess(words, of: "sealctl", log: yard.fixture.directory.path + ".trace")
     }
 
-    /// Runs the command again, and sees that nothing is pending and nothing more than the damaged part is lost.
+    /// Runs the command again, and checks that nothing is pending and only the damaged part is lost.
     func expectWhole(_ comment: Comment) throws {
-        // The file keeps its name until its successor takes it.
+        // The file keeps its name until its successor gets it.
         #expect(SystemFile.exists(yard.fixture.path), comment)
         let again = try ChildProcess.run("sealctl", words, environment: environment)
-        // 64 (it opens) where the command was killed behind its second write.
+        // The status is 64 (the vault opens) if the command was killed after its second write.
         #expect([0, 64, 75].contains(again.exitCode), "\(comment): \(again.errorText)")
         let service = try yard.fixture.open()
         #expect((service.keyring.sealingKey(for: key) != nil) == (damage == .index), comment)

@@ -4,8 +4,8 @@ import TestSupport
 
 @testable import KeyVault
 
-/// A good compartment file and what an adversary without its keys can make of it. Everything in the clear part can be
-/// changed, and its checksum made right: anybody can compute that.
+/// A valid compartment file and the forgeries of an adversary without its keys. Everything in the clear part can be
+/// changed and its checksum corrected, because the checksum needs no key.
 struct HostileVault {
     /// A file in the place of a compartment.
     struct Forgery: Sendable {
@@ -18,7 +18,7 @@ struct HostileVault {
 
     init(_ file: [UInt8]) { self.file = VaultBytes(file) }
 
-    /// Another slot area and another number of slots, all in agreement with each other.
+    /// Returns the file with another slot area and another number of slots, which are consistent.
     private func with(area: [UInt8], count: UInt8) -> [UInt8] {
         var bytes = Array(good[..<48])
         bytes[6] = count
@@ -28,14 +28,14 @@ struct HostileVault {
         return VaultBytes.mended(bytes + good[file.checksum.lowerBound...], end: end)
     }
 
-    /// One bit turned; the checksum made right where the bit is one that it covers.
+    /// Returns the file with one bit flipped, and the checksum corrected if it covers the bit.
     func flipped(_ bit: Int) -> [UInt8] {
         var bytes = good
         bytes[bit / 8] ^= 1 << UInt8(bit % 8)
         return bit / 8 < file.checksum.lowerBound ? file.mended(bytes) : bytes
     }
 
-    /// Numbers at their limits in each field, and files of the wrong size.
+    /// The forgeries: numbers at their limits in each field, and files of the wrong size.
     var forgeries: [Forgery] {
         wrongSizes + headerNumbers + file.slotStarts.flatMap(slotNumbers) + partNumbers + [
             Forgery(name: "wrong magic", bytes: file.mended(Array("SVLU".utf8) + good.dropFirst(4))),
@@ -110,7 +110,7 @@ struct HostileVault {
         return forgeries
     }
 
-    /// Slots of kind 99 without contents.
+    /// Returns slots of kind 99 without contents.
     private static func strangers(_ count: Int) -> [UInt8] {
         (0..<count).flatMap { index in
             var writer = ByteWriter()
@@ -121,7 +121,7 @@ struct HostileVault {
         }
     }
 
-    /// Argon2id costs of the first passphrase slot, which no machine has: passes, and KiB of memory.
+    /// Returns the file with excessive Argon2id costs in the first passphrase slot: passes, and KiB of memory.
     func costs(passes: UInt32, memoryKiB: UInt32) -> [UInt8]? {
         guard let start = file.passphraseParameters else { return nil }
         var bytes = good

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeyVault
 
-/// Compartment files that were made to harm: a typed error at little cost, and the file stays as it is.
+/// Tests with hostile compartment files: each leads to a typed error at little cost, and the file remains as it is.
 @Suite(.timeLimit(.minutes(30))) struct HostileVaultFaultTests {
     let probe: VaultCostProbe
     let hostile: HostileVault
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test func everyTurnedBitIsRefusedWhateverTheChecksumSays() throws {
-        // The short form turns one bit of each byte, another one in each.
+        // The short form flips a different bit in each byte.
         let bits = (0..<hostile.good.count * 8).filter { isLongForm || $0 % 8 == $0 / 8 % 8 }
         for bit in bits { try probe.expectRefusal(of: hostile.flipped(bit), "bit \(bit)") }
         try probe.restore()
@@ -44,19 +44,20 @@ import Testing
         let probe = try VaultCostProbe(.person)
         let bytes = try #require(HostileVault(probe.good).costs(passes: passes, memoryKiB: memoryKiB))
         let name = "\(passes) passes, \(memoryKiB) KiB"
-        // Nothing is derived: the register lists other costs.
+        // Nothing is derived, because the register lists other costs.
         try probe.expectRefusal(of: bytes, name, as: ["wrongPassphrase"], growing: VaultCostProbe.growthLimit)
     }
 
     @Test(arguments: [0, 1]) func whatIsHungOnAFileIsNotRead(_ filling: UInt8) throws {
         let hung = 60 << 20
-        // Behind what the checksum covers, behind what the code covers, and behind a whole vault.
+        // The sizes end after the bytes that the checksum covers, after the bytes that the code covers, and after the
+        // whole vault.
         for size in [hostile.file.checksum.lowerBound, hostile.file.parts, hostile.good.count] {
             try SystemFile.write(probe.path, Array(hostile.good[..<size]))
             try lengthen(by: hung, filling: filling)
             try probe.expectRefusal("60 MiB behind \(size) bytes", as: ["corrupt"])
         }
-        // With the size of the last part made right.
+        // The size of the last part is corrected.
         let entry = hostile.file.table.upperBound - 48 + 4
         let last = (0..<4).reduce(0) { $0 | Int(hostile.good[entry + $1]) << ($1 * 8) }
         try SystemFile.write(probe.path, hostile.file.with(UInt32(last + hung), at: entry))
@@ -68,7 +69,7 @@ import Testing
         try probe.restore()
     }
 
-    /// With zeros, or with random bytes.
+    /// Appends zeros or random bytes.
     private func lengthen(by count: Int, filling: UInt8) throws {
         let file = open(probe.path, O_WRONLY | O_APPEND | O_CLOEXEC)
         defer { close(file) }
@@ -102,14 +103,14 @@ import Testing
     @Test(.enabled(if: geteuid() == 0, "only root makes devices"), arguments: [S_IFCHR, S_IFBLK])
     func aDeviceIsNotOpened(_ kind: mode_t) throws {
         unlink(probe.path)
-        // Memory of zeros; a disk that is not there.
+        // The devices are a memory of zeros and a missing disk.
         let number: dev_t = kind == S_IFCHR ? 0x105 : 0xFE63
         try #require(mknod(probe.path, kind | 0o600, number) == 0)
         try probe.expectRefusal("a device", as: ["unsafeFile", "file"])
         try probe.restore()
     }
 
-    /// Only a holder of the keys can make it; the next one who opens it must not fail in another way.
+    /// Only a holder of the keys can write this generation. The next opening must not fail in another way.
     @Test func theLastGenerationIsNotCountedOn() throws {
         let fixture = try VaultFixture()
         let vault = try fixture.create()

@@ -7,8 +7,8 @@ import Testing
 
 @testable import KeyVault
 
-/// `sealctl vault rekey`, killed at the system calls that change a file: whoever stays gets on, and whoever was reported as
-/// removed is out.
+/// Tests of `sealctl vault rekey`, killed at the system calls that change a file: remaining holders keep access, and
+/// holders that were reported as removed have none.
 @Suite(
     .enabled(
         if: TracedProcess.isPossible && SystemFile.exists(builtProduct("sealctl")),
@@ -25,7 +25,7 @@ struct RekeyKillFaultTests {
             let traced = yard.rekey(removing: leaver)
             defer { traced.removeLog() }
             let killed = try traced.run(killedAt: call, environment: yard.environment)
-            // The last calls of the first rekey need not come again: what it wrote anew is written.
+            // The last calls of the first rekey may not occur again, because their results are already written.
             let isKilled = killed.status == .signalled(SIGKILL)
             #expect(isKilled || killed.exitCode == 0, "\(call): \(killed.errorText)")
             killCount += isKilled ? 1 : 0
@@ -36,8 +36,8 @@ struct RekeyKillFaultTests {
         #expect(outcomes == [true, false] && killCount > calls.count * 3 / 4)
     }
 
-    /// The calls of an undisturbed rekey from the moment when it takes the lock. The short form takes the renames, and of
-    /// the others a few.
+    /// Returns the calls of an undisturbed rekey from the acquisition of the lock. The short form uses the renames and
+    /// a few of the others.
     private func calls(of yard: RekeyedVault) throws -> [TracedProcess.Call] {
         let leaver = try yard.addLeaver()
         let traced = yard.rekey(removing: leaver)
@@ -47,7 +47,7 @@ struct RekeyKillFaultTests {
         #expect(try yard.expectWhole("undisturbed", without: leaver))
         let calls = try traced.calls(from: "\".lock\"").filter(\.isChange)
         let renames = calls.filter { $0.name == "renameat" && $0.line.contains("\"vault") }
-        // Three writes of the rekey, and at least one that ends the rotation.
+        // The rekey writes three times, and at least one write ends the rotation.
         #expect(renames.count >= 4, "\(renames)")
         if isLongForm { return calls }
         let step = max(1, calls.count / 8)
@@ -55,10 +55,10 @@ struct RekeyKillFaultTests {
         return renames + sampled.filter { call in !renames.contains { "\($0)" == "\(call)" } }
     }
 
-    /// What of `vault` is damaged when it is given up.
+    /// The damaged part of an abandoned `vault`.
     enum GivenUp: String, CaseIterable, Sendable { case index, file }
 
-    /// `vault rekey --without-vault`, killed and run again: what did not have to be given up is there.
+    /// `vault rekey --without-vault` is killed and run again. It loses only the damaged parts.
     @Test(arguments: GivenUp.allCases) func aKilledGivingUpLosesNothingMore(_ damage: GivenUp) throws {
         let calls = try givingUpCalls(damage)
         let renames = calls.filter { $0.name == "renameat" && $0.line.contains("\"vault") }
@@ -79,7 +79,7 @@ struct RekeyKillFaultTests {
         #expect(killCount > sampled.count * 3 / 4)
     }
 
-    /// The calls of an undisturbed one from the moment when it takes the lock.
+    /// Returns the calls of an undisturbed run from the acquisition of the lock.
     private func givingUpCalls(_ damage: GivenUp) throws -> [TracedProcess.Call] {
         let yard = try GivenUpVault(damage)
         let traced = yard.rekey()
@@ -89,7 +89,7 @@ struct RekeyKillFaultTests {
         return try traced.calls(from: "\".lock\"").filter(\.isChange)
     }
 
-    /// A creation that died between its files is made again by the next one.
+    /// The next creation repeats one that was killed between its files.
     @Test func aCreationOfAPersonsVaultThatIsKilledIsMadeAgain() throws {
         var sizes: Set<Int> = []
         for ordinal in 1...(isLongForm ? 12 : 4) {
@@ -104,24 +104,24 @@ struct RekeyKillFaultTests {
             let leaves = VaultPlace.leaves.filter { SystemFile.exists(fixture.beside($0)) }
             sizes.insert(leaves.count)
             let again = try ChildProcess.run("sealctl", words, environment: environment)
-            // Where both files are there, the vault is.
+            // If both files exist, the vault exists.
             #expect([0, leaves.count == 2 ? 45 : 0].contains(again.exitCode), "\(ordinal): \(again.errorText)")
             let vault = try fixture.open(with: try passphrase("correct horse"))
             try vault.add("s", "person", .whenUnlocked)
             try vault.add("s", "service")
             #expect(try vault.items().count == 2, "\(ordinal): \(killed.status)")
         }
-        // None, the first one, both.
+        // The creation left no file, the first file, or both files.
         #expect(sizes.isSuperset(of: [0, 1, 2]))
     }
 }
 
-/// One vault from which the rekey removes somebody again and again: persons `ada` and `eve` and the service with the
-/// default key file stay.
+/// One vault from which the rekey repeatedly removes a holder. The persons `ada` and `eve` and the service with the
+/// default key file remain.
 final class RekeyedVault {
     enum Removal: String, CaseIterable, Sendable { case service, person }
 
-    /// Who is removed, with what they know.
+    /// The removed holder, with the credentials.
     struct Leaver {
         let id: UInt32
         let credential: VaultCredential
@@ -178,7 +178,7 @@ final class RekeyedVault {
         try fixture.open(with: .identity(identity ?? ada))
     }
 
-    /// Gives somebody a slot, who opens the vault with it.
+    /// Adds a slot for a holder, who opens the vault with it.
     func addLeaver() throws -> Leaver {
         round += 1
         let credential: VaultCredential
@@ -207,11 +207,11 @@ final class RekeyedVault {
             log: fixture.directory.path + ".trace")
     }
 
-    /// Sees that the next person's opening completes the rekey, and that everybody who stays has everything.
+    /// Checks that the next person's opening completes the rekey, and that all remaining holders can read everything.
     ///
-    /// - Returns: Whether the leaver is out. One who is not is removed now.
+    /// - Returns: `true` if the leaver has lost access. Otherwise the leaver is removed now.
     func expectWhole(_ comment: Comment, without leaver: Leaver) throws -> Bool {
-        // Between any two writes a service goes on.
+        // Between any two writes a service continues.
         try expectItems(try fixture.open(), isPersons: false, comment)
         let ada = try person()
         let register = try #require(try ada.current().register)
@@ -231,7 +231,7 @@ final class RekeyedVault {
             try expectItems(try fixture.open(with: leaver.credential), isPersons: removal == .person, comment)
             try ada.removeSlot(id: leaver.id)
         }
-        // What the running program of the leaver has entered since, under the former log key, counts as no entry.
+        // Entries that the leaver's running program has added under the former log key do not count.
         badCount = try ada.readAccessLog().badCount
         return isOut
     }
@@ -244,7 +244,7 @@ final class RekeyedVault {
         }
     }
 
-    /// Neither the credential, nor a program that runs, nor the old roots open anything that is written now.
+    /// Checks that the credential, a running program and the old roots open nothing that is written now.
     private func expectOut(_ leaver: Leaver, _ ada: Vault, _ comment: Comment) throws {
         let refusal = code { () throws(VaultError) in _ = try fixture.open(with: leaver.credential) }
         #expect(refusal == (removal == .service ? .wrongKeyFile : .wrongIdentity), comment)
@@ -267,6 +267,6 @@ final class RekeyedVault {
 }
 
 extension Accessibility {
-    /// A name for an account.
+    /// The name of an account.
     fileprivate var name: String { protection == .whenUnlocked ? "person" : "service" }
 }

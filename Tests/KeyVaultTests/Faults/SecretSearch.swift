@@ -1,13 +1,13 @@
 import Glibc
 import TestSupport
 
-/// Looks for secrets in every form that programs give them without meaning to.
+/// A search for secrets in every form that programs may accidentally leave.
 struct SecretSearch {
     private typealias Search =
         @convention(c) (
             UnsafeRawPointer, Int, UnsafeRawPointer, Int
         ) -> UnsafeMutableRawPointer?
-    /// memmem(3), which the overlay leaves out.
+    /// memmem(3), which Swift's overlay leaves out.
     private static let memmem = unsafeBitCast(dlsym(nil, "memmem"), to: Search.self)
 
     private struct Needle {
@@ -16,17 +16,17 @@ struct SecretSearch {
     }
     private var needles: [Needle] = []
 
-    /// Seconds since 1970: what was last changed before is nobody's of this test.
+    /// Seconds since 1970. Files with earlier changes do not belong to this test.
     let start: Int
 
     init() {
         var now = timespec()
         clock_gettime(CLOCK_REALTIME, &now)
-        // A file system's clock may lag behind.
+        // The clock of a file system may lag.
         start = now.tv_sec - 1
     }
 
-    /// A secret of 24 bytes or more. Either half is as bad as the whole: memory is often partly overwritten.
+    /// Adds a secret of 24 bytes or more. Either half counts as the whole, because memory is often partly overwritten.
     mutating func add(_ name: String, _ secret: [UInt8]) {
         precondition(secret.count >= 24, "a short secret is found everywhere")
         for (half, bytes) in [("first", secret.prefix(16)), ("last", secret.suffix(16))] {
@@ -37,7 +37,8 @@ struct SecretSearch {
             append("\(name), HEXADECIMAL", digits.map { Array("0123456789ABCDEF".utf8)[Int($0)] })
             append("\(name), UTF-16LE", bytes.flatMap { [$0, 0] })
             append("\(name), UTF-16BE", bytes.flatMap { [0, $0] })
-            // Wherever it begins in what was encoded as a whole: those of its characters that do not hang on neighbours.
+            // The secret may begin anywhere in the encoded data, so the search uses only characters that do not depend
+            // on neighbouring bytes.
             for shift in 0..<3 {
                 let text = Self.base64([UInt8](repeating: 0, count: shift) + bytes)
                 let own = Array(text[(shift * 8 + 5) / 6..<(shift + bytes.count) * 8 / 6])
@@ -62,7 +63,7 @@ struct SecretSearch {
         return text
     }
 
-    /// The names of the secrets and forms that stand in some bytes.
+    /// Returns the names of the secrets and forms that the bytes contain.
     func found(in bytes: [UInt8]) -> [String] {
         bytes.withUnsafeBytes { bytes in
             guard let base = bytes.baseAddress else { return [] }
@@ -70,15 +71,16 @@ struct SecretSearch {
         }
     }
 
-    /// Those in any regular file below a directory that was changed since the start; each with the file's path.
+    /// Returns the same for any regular file below a directory that was changed since the start, each with the file's
+    /// path.
     ///
-    /// - Parameter except: Files that are there to hold secrets.
+    /// - Parameter except: Files that contain secrets by design.
     func found(below directory: String, except: Set<String> = []) -> [String] {
         var findings: [String] = []
         for name in (try? SystemFile.names(directory)) ?? [] {
             let path = "\(directory)/\(name)"
             var status = stat()
-            // Files of other programs come and go.
+            // Other programs create and remove files concurrently.
             guard lstat(path, &status) == 0, !except.contains(path) else { continue }
             findings += found(in: Array(name.utf8)).map { "\($0): the name \(path)" }
             switch status.st_mode & S_IFMT {
@@ -94,7 +96,7 @@ struct SecretSearch {
         return findings
     }
 
-    /// Where programs leave things that belong to no place of their own.
+    /// The directories in which programs leave files without a place of their own.
     static var sharedPlaces: [String] {
         let temporary = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
         return Array(Set([temporary, "/tmp", "/var/tmp", "/dev/shm", "/run/user"]))

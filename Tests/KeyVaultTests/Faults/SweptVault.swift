@@ -6,11 +6,11 @@ import Testing
 
 @testable import KeyVault
 
-/// A change that a program is killed in.
+/// A change during which a program is killed.
 enum SweptChange: String, CaseIterable, Sendable {
     case add, update, delete, slot, passphrase, begin, complete, destroy, rekey
 
-    /// Whether a person makes it.
+    /// True if a person makes the change.
     var needsPerson: Bool { [.slot, .passphrase, .rekey].contains(self) }
 }
 
@@ -19,7 +19,7 @@ struct VaultFacts: Equatable {
     /// Sizes by account.
     var items: [String: Int]
     var slots: [UInt32]
-    /// Epoch and state of every key.
+    /// The epoch and state of every key.
     var keys: [String]
     var isResealing: Bool
     var minimumEpoch: UInt32
@@ -30,25 +30,25 @@ struct VaultFacts: Equatable {
         keys = try vault.keySummaries().map { "\($0.epoch) \($0.state)" }
         let rotation = try vault.rotationState()
         (isResealing, minimumEpoch) = (rotation.isResealing, rotation.minimumEpoch)
-        // Values as well as names: what is listed can be read.
+        // Values are checked as well as names: every listed item can be read.
         for (account, size) in items { #expect(try vault.value("s", account).count == size) }
     }
 }
 
-/// One vault that goes through the same change again and again.
+/// One vault that undergoes the same change repeatedly.
 final class SweptVault {
     static let knownNames: Set = [
         "vault", "vault.person", "values", "values.person", ".lock", "access.log", ".access.lock", ".readers",
         ".locked.\(geteuid())", ".reserve.\(geteuid())",
     ]
-    /// The complete new files of a writer that was killed before it could rename them.
+    /// The complete new files of a writer that was killed before it renamed them.
     static let pendingNames = [".vault.new", ".vault.person.new"]
 
     let change: SweptChange
     let fixture: VaultFixture
-    /// Another program that has the vault open all the time, with its key file.
+    /// Another program that keeps the vault open with its key file.
     private let vault: Vault
-    /// How often the change was tried: what it writes differs each time.
+    /// The number of attempts. Each attempt writes different data.
     private var round = 0
     private var oldPassphrase = "p0"
     private var newPassphrase: String { "p\(round)" }
@@ -70,7 +70,7 @@ final class SweptVault {
 
     private func person() throws -> Vault { try fixture.open(with: try passphrase(oldPassphrase)) }
 
-    /// Makes a change of its own, takes back the change of the last round where it was made, and begins the next round.
+    /// Makes a separate change, reverts the change of the last round if it was made, and begins the next round.
     func prepare() throws -> VaultFacts {
         if change == .passphrase, round > 0, try opens(newPassphrase) { oldPassphrase = newPassphrase }
         round += 1
@@ -99,7 +99,7 @@ final class SweptVault {
     var probe: TracedProcess {
         let words: [String] =
             switch change {
-            // An update writes a value file, too.
+            // An update writes a value file as well.
             case .add, .update: [change.rawValue, "a", "\(size)"]
             case .delete: ["delete", "a"]
             case .slot, .rekey: [change.rawValue, oldPassphrase]
@@ -113,7 +113,7 @@ final class SweptVault {
 
     private var size: Int { round + (change == .update ? 300 : 2) }
 
-    /// The vault after this round's change, by what it was before.
+    /// Returns the vault after this round's change, based on its former state.
     func changed(_ old: VaultFacts) throws -> VaultFacts {
         var new = old
         let epoch = old.keys.count + 1
@@ -122,7 +122,7 @@ final class SweptVault {
         case .delete: new.items["a"] = nil
         case .slot, .passphrase:
             if change == .passphrase { new.slots.removeAll { $0 == personSlot } }
-            // Which number it gets depends on how many there have been.
+            // The number depends on the earlier slots.
             new.slots.append(try #require(try fixture.open().slots().map(\.id).last))
         case .begin, .rekey:
             new.keys = old.keys.map { $0.replacing("active", with: "decrypt-only") } + ["\(epoch) active"]
@@ -135,10 +135,11 @@ final class SweptVault {
         return new
     }
 
-    /// Whether the change was made; the vault opens with all that it was or all that it is to be.
+    /// Returns `true` if the change was made. The vault must open with either the complete old or the complete new
+    /// state.
     func wasChanged(_ old: VaultFacts, _ comment: Comment) throws -> Bool {
         if change == .rekey {
-            // A service sees the old keys or the new ones between any two writes; the next person completes them.
+            // A service sees the old or the new keys between any two writes. The next person completes them.
             let seen = try VaultFacts(try fixture.open())
             let new = try changed(old)
             #expect(seen == old || seen == new, comment)
@@ -162,7 +163,7 @@ final class SweptVault {
         return code { () throws(VaultError) in _ = try fixture.open(with: credential) } == nil
     }
 
-    /// Files that should not be there. Value files without an item are removed by the next change of an item.
+    /// Returns the names of unexpected files. The next change of an item removes value files without an item.
     func litter(withValues: Bool = true) throws -> [String] {
         let names = try SystemFile.names(fixture.beside(""))
         let keys = try SystemFile.names(fixture.directory.path("Keys"))

@@ -2,14 +2,14 @@ import KeyVault
 import TestSupport
 import Testing
 
-/// System calls that fail during a change: the file decides, and the answer says what it holds.
+/// Tests of system calls that fail during a change: the result matches the contents of the file.
 @Suite(
     .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(60)))
 struct VaultCallFaultTests {
     static let errors = ["ENOSPC", "EIO", "EROFS", "EMFILE", "EINTR"]
-    /// What only looks can fail as well, after the change has been made as before.
+    /// Calls that only read may fail as well, after the change was made as before.
     static let looks: Set = ["openat", "openat2", "pread64", "newfstatat"]
-    /// What a change that was not made may answer.
+    /// The permitted errors of a change that was not made.
     static let refusals: Set<String> = ["file", "logFailed", "lockTimeout"]
 
     @Test(arguments: [SweptChange.add, .passphrase])
@@ -17,7 +17,7 @@ struct VaultCallFaultTests {
         let swept = try SweptVault(change)
         var answers: Set<String> = []
         for (index, call) in try calls(of: swept).enumerated() {
-            // The short form: each call with one error, each error with some calls.
+            // The short form combines each call with one error, and each error with some calls.
             let errors = isLongForm ? Self.errors : [Self.errors[index % Self.errors.count]]
             for error in errors { answers.insert(try fail(call, with: error, swept)) }
         }
@@ -32,7 +32,7 @@ struct VaultCallFaultTests {
         let named = try #require(calls.lastIndex { $0.name == "renameat" && $0.line.contains("\"vault\"") })
         let sync = try #require(calls[named...].first { $0.name == "fsync" })
         for error in Self.errors { #expect(try fail(sync, with: error, swept) == "durabilityUnknown", "\(error)") }
-        // The memory of the place is synced too, and its failure fails no change.
+        // The memory of the place is synced too, but its failure does not fail the change.
         let memory = try #require(calls.last { $0.name == "fsync" })
         #expect(memory.ordinal > sync.ordinal)
         for error in Self.errors { #expect(try fail(memory, with: error, swept) == "done", "\(error)") }
@@ -48,12 +48,12 @@ struct VaultCallFaultTests {
         let comment: Comment = "\(call) \(error): \(answer)"
         let isNew = try swept.wasChanged(old, comment)
         #expect(isNew ? ["done", "durabilityUnknown"].contains(answer) : Self.refusals.contains(answer), comment)
-        // Its value file goes with the next change of an item.
+        // The next change of an item removes its value file.
         #expect(try swept.litter(withValues: false) == [], comment)
         return answer
     }
 
-    /// From the lock on, until it is free again.
+    /// Returns the calls from the acquisition of the lock to its release.
     private func calls(of swept: SweptVault) throws -> [TracedProcess.Call] {
         let old = try swept.prepare()
         let traced = swept.probe

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeyVault
 
-/// What a vault keeps secret lies nowhere in clear, whatever was done with it.
+/// Tests that no file contains a vault's secrets in clear after any operation.
 @Suite(.timeLimit(.minutes(10))) struct VaultCanaryFaultTests {
     private static let tight = ItemLimits(valueSize: 3, totalValueSize: 3, tableSize: 1 << 20, count: 100)
 
@@ -17,7 +17,7 @@ import Testing
         var texts = try useItems(vault, yard)
         texts += try useSlots(vault, yard)
         texts += try useBackups(vault, yard)
-        // Another opening: the lock took the keys of the first one away.
+        // The vault is opened again, because the lock removed the keys of the first opening.
         let reopened = try yard.fixture.open(with: .passphrase(try yard.passphrase()))
         _ = try reopened.beginRotation()
         try yard.addKeys(of: reopened)
@@ -37,7 +37,7 @@ import Testing
     @Test func theSearchFindsWhatIsThere() throws {
         var yard = try CanaryYard()
         _ = try yard.makeVault()
-        // One name for each half and form, one file for each secret.
+        // Each half and form has one name, and each secret has one file.
         let found = yard.search.found(below: yard.fixture.directory.path)
         #expect(Set(found.compactMap { $0.split(separator: ": ").last.map(String.init) }) == yard.files)
         let value = yard.value
@@ -61,7 +61,7 @@ import Testing
         bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// Each flow answers what it said to people: descriptions, errors, reports.
+    /// Each flow returns its texts for people: descriptions, errors, reports.
     private func useItems(_ vault: Vault, _ yard: CanaryYard) throws -> [String] {
         var texts: [String] = []
         for (index, accessibility) in Accessibility.allCases.enumerated() {

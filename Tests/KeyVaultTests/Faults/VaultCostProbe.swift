@@ -5,13 +5,12 @@ import Testing
 
 @testable import KeyVault
 
-/// A vault with a slot of each lasting kind, and a process that opens whatever is put in its place and measures what that
-/// costs it.
+/// A vault with a slot of each permanent kind, and a process that opens any file in its place and measures the cost.
 final class VaultCostProbe {
-    /// What an opening may add to the process's resident memory, in KiB.
+    /// The permitted increase of the process's resident memory by an opening, in KiB.
     static let growthLimit = 8 * 1024
     static let passphraseText = "correct horse"
-    /// The answers to a file that somebody has made or damaged.
+    /// The results for a forged or damaged file.
     static let refusals: Set<String> = [
         "corrupt", "unsupported", "wrongKeyFile", "wrongPassphrase", "isAnExport", "locked", "replaced", "missing",
         "rolledBack",
@@ -24,11 +23,11 @@ final class VaultCostProbe {
     }
 
     let fixture: VaultFixture
-    /// The file that is looked at: a service opens the one of services, a person the one of persons.
+    /// The role of the file: a service opens the services' file, a person the persons' file.
     let role: CompartmentRole
     let good: [UInt8]
     var path: String { fixture.beside(role.leaf) }
-    /// A passphrase costs its key derivation: 19 MiB at the least.
+    /// The limit in KiB. A passphrase requires its key derivation: 19 MiB at least.
     private var limit: Int { role == .person ? Self.growthLimit + 20 * 1024 : Self.growthLimit }
     private let keyFileProbe: ChildProcess
     private let passphraseProbe: ChildProcess
@@ -47,11 +46,11 @@ final class VaultCostProbe {
         let words = ["vault-cost", fixture.directory.path, fixture.group.identifier]
         keyFileProbe = try ChildProcess("sealed-probe", words)
         passphraseProbe = try ChildProcess("sealed-probe", words + [Self.passphraseText])
-        // What every opening costs, the first one above all.
+        // These openings determine the basic cost, which is highest for the first one.
         for isPerson in [false, true, false, true] { #expect(try open(withPassphrase: isPerson).text == "opened") }
     }
 
-    /// Opens what is there with the key file, or with the passphrase.
+    /// Opens the present file with the key file, or with the passphrase.
     func open(withPassphrase: Bool? = nil) throws -> Answer {
         let child = withPassphrase ?? (role == .person) ? passphraseProbe : keyFileProbe
         try child.write("open\n")
@@ -63,7 +62,7 @@ final class VaultCostProbe {
         return Answer(text: String(words[0]), growth: growth, microseconds: time)
     }
 
-    /// Expects a refusal that costs little and leaves the file as it is.
+    /// Expects a refusal at little cost that leaves the file as it is.
     func expectRefusal(
         of bytes: [UInt8], _ name: String, as codes: Set<String> = refusals, growing limit: Int? = nil
     ) throws {
@@ -80,7 +79,7 @@ final class VaultCostProbe {
         #expect(try facts() == before, "\(name)")
     }
 
-    /// Inode, type and mode, size, and time of the last change of what has the vault's name.
+    /// Returns inode, type and mode, size, and time of the last change of the file with the vault's name.
     private func facts() throws -> [Int] {
         var status = stat()
         guard lstat(path, &status) == 0 else { throw NoAnswer(description: "lstat \(errno)") }

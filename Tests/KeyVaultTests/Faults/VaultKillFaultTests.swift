@@ -4,7 +4,8 @@ import KeyVault
 import TestSupport
 import Testing
 
-/// A program that is killed at any system call of a change leaves the old vault or the new one, and the next change works.
+/// Tests that a program that is killed at any system call of a change leaves either the old or the new vault, and that
+/// the next change succeeds.
 @Suite(
     .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(60)))
 struct VaultKillFaultTests {
@@ -16,12 +17,12 @@ struct VaultKillFaultTests {
         let calls = try calls(of: swept)
         for call in calls {
             let old = try swept.prepare()
-            // A complete file that never got its name goes with the next write of that file.
+            // A complete file that was never renamed is removed by the next write of that file.
             #expect(Set(try swept.litter()).isSubset(of: SweptVault.pendingNames), "before \(call)")
             let traced = swept.probe
             defer { traced.removeLog() }
             let killed = try traced.run(killedAt: call)
-            // A round that has less to sweep, or maps fewer pages for its secrets, ends before the last calls of the
+            // A round that removes fewer files, or maps fewer pages for its secrets, ends before the last calls of the
             // undisturbed one.
             if killed.status == .exited(0) {
                 unreached += 1
@@ -29,7 +30,7 @@ struct VaultKillFaultTests {
                 #expect(killed.status == .signalled(SIGKILL), "\(call)")
             }
             let isNew = try swept.wasChanged(old, "\(call)")
-            // What was acknowledged is kept.
+            // An acknowledged change is kept.
             if killed.outputText.contains("done") { #expect(isNew, "\(call)") }
             #expect(Set(try swept.litter(withValues: false)).isSubset(of: SweptVault.pendingNames), "\(call)")
             outcomes.insert(isNew)
@@ -37,11 +38,12 @@ struct VaultKillFaultTests {
         #expect(unreached <= max(2, calls.count / 50))
         _ = try swept.prepare()
         #expect(Set(try swept.litter()).isSubset(of: SweptVault.pendingNames))
-        // Both were met: the sweep crossed the rename.
+        // Both outcomes occurred, so the sweep included the rename.
         #expect(outcomes == [true, false])
     }
 
-    /// The calls of an undisturbed change. The short form takes what changes something once the lock is taken.
+    /// Returns the calls of an undisturbed change. The short form uses the calls that change something after the lock
+    /// is acquired.
     private func calls(of swept: SweptVault) throws -> [TracedProcess.Call] {
         let old = try swept.prepare()
         let traced = swept.probe
@@ -68,10 +70,10 @@ struct VaultKillFaultTests {
             let keyFile = SystemFile.exists(fixture.keyFile) ? try SystemFile.read(fixture.keyFile) : nil
             hadVault = hadVault || vault != nil
             hadKeyFileAlone = hadKeyFileAlone || (keyFile != nil && vault == nil)
-            // The key file comes first: a vault without one could never be opened.
+            // The key file is written first, because a vault without one could never be opened.
             #expect(vault == nil || keyFile != nil, "\(call)")
             let opened = try fixture.openOrCreate()
-            // What was made once is never made again.
+            // Existing files are never created again.
             if let vault { #expect(try SystemFile.read(fixture.path) == vault, "\(call)") }
             if let keyFile { #expect(try SystemFile.read(fixture.keyFile) == keyFile, "\(call)") }
             try opened.add("s", "a", [1, 2, 3])

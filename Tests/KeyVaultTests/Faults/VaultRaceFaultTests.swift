@@ -4,13 +4,13 @@ import Sealing
 import TestSupport
 import Testing
 
-/// Several programs make, change and open one vault at once.
+/// Tests of several programs that create, change and open one vault at once.
 @Suite(.timeLimit(.minutes(10))) struct VaultRaceFaultTests {
     private func start(_ fixture: VaultFixture, _ command: String, _ words: [String] = []) throws -> ChildProcess {
         try ChildProcess("sealed-probe", [command, fixture.directory.path, fixture.group.identifier] + words)
     }
 
-    /// Lets all go at once when each has said that it is ready, and answers the last line of each.
+    /// Starts all children at once after each has reported that it is ready, and returns the last line of each.
     private func release(_ children: [ChildProcess]) throws -> [String] {
         for child in children { #expect(try child.readLine() == "ready") }
         for child in children { try child.write("go\n") }
@@ -23,7 +23,7 @@ import Testing
 
     @Test(arguments: 0..<(isLongForm ? 50 : 5)) func ofTwoPassphraseChangesOneWins(_ round: Int) throws {
         // A: open with old, derive new A ... lock, replace the slot, write
-        // B: open with old, derive new B ............................... lock, the slot is gone
+        // B: open with old, derive new B ............................... lock, the slot is missing
         let fixture = try VaultFixture()
         try fixture.create(with: passphrase("old"))
         let names = ["first", "second"]
@@ -69,7 +69,7 @@ import Testing
         #expect(log.isIntact && log.notedHead == .found, "\(log)")
     }
 
-    /// Opens the vault again and again, or looks through the one that is open; answers what went wrong.
+    /// Opens the vault repeatedly, or reads the open one, and returns the faults.
     private func watch(_ fixture: VaultFixture, _ follower: Vault, reopening: Bool) throws -> [String] {
         var generation: UInt64 = 0
         var failures: [String] = []
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test(arguments: 0..<(isLongForm ? 50 : 3)) func eightMakeAVaultWhileEightOpenIt(_ round: Int) throws {
-        // 8 makers:  look, lock, look, make or find it
+        // 8 makers:  look, lock, look, create or find it
         // 8 openers: absent, absent, ... opened
         let fixture = try VaultFixture()
         let makers = try (0..<8).map { _ in try start(fixture, "vault-key") }

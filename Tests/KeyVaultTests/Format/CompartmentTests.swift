@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyVault
 
-/// A compartment's parts, and what a reader keeps of a later version.
+/// Tests of a compartment's parts, and of the data of a later version that a reader keeps.
 @Suite struct CompartmentTests {
     private let fixture: VaultFixture
 
@@ -32,7 +32,7 @@ import Testing
             #expect(state.encoded(.service).count == 88)
             #expect(try parsed(state.encoded(.service)) == state)
         }
-        // The register has the rotation of the other class.
+        // The register contains the rotation of the other class.
         var state = fullState()
         let bytes = state.encoded(.person)
         #expect(bytes.prefix(24).allSatisfy { $0 == 0 })
@@ -72,7 +72,7 @@ import Testing
         #expect(!opens(entry, SecureRandom.bytes(count: 16), root))
         #expect(!opens(entry, vaultID, .random()))
         #expect(opens(try entry.rewrapped(vaultID: vaultID, from: root, to: root, path: ""), vaultID, root))
-        // Every bit: kind, number, id and the wrapped secret.
+        // The loop covers every bit: kind, number, id and the wrapped secret.
         for bit in 0..<96 * 8 {
             var bytes = table.encoded
             bytes[96 + bit / 8] ^= 1 << UInt8(bit % 8)
@@ -135,7 +135,7 @@ import Testing
 
     // MARK: Later versions
 
-    /// The vault's file with one part more.
+    /// Returns the vault's file with one additional part.
     private func withPart(_ number: UInt16, _ contents: [UInt8], isCritical: Bool, of vault: Vault) throws -> [UInt8] {
         let contents0 = try vault.current()
         let service = try contents0.service
@@ -205,7 +205,7 @@ import Testing
         #expect(refusal(.service, 2, root, uncommitted) == .corrupt)
     }
 
-    /// A part of an earlier write has a valid seal; only the table and its code say which one is meant.
+    /// A part of an earlier write has a valid seal. Only the table and its code determine the intended one.
     @Test func aPartOfAnEarlierWriteIsRefused() throws {
         let vault = try fixture.create()
         try vault.add("s", "a")
@@ -222,7 +222,7 @@ import Testing
         #expect(refusal == .corrupt)
     }
 
-    /// Nothing that is changed leaves another part as it was only by chance.
+    /// An unchanged part keeps its bytes, which shows that only changed parts are sealed.
     @Test func aChangeSealsOnlyWhatItChanges() throws {
         let vault = try fixture.create()
         try vault.add("s", "a")

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyVault
 
-/// The signed list of who opens a vault.
+/// Tests of the signed list of a vault's holders.
 @Suite struct RegisterTests {
     private let register: Register
     private let signer: Signer
@@ -70,7 +70,7 @@ import Testing
         var alone = Register(
             vaultID: register.vaultID, period: 1, chain: [register.chain[0]], root: register.root,
             watermarkCommitment: register.watermarkCommitment)
-        // Without persons there is no part about them.
+        // Without persons the part about them is missing.
         alone.slots = [register.slots[1]]
         alone.nextSlotID = 5
         alone.sign(with: signer.key)
@@ -102,7 +102,7 @@ import Testing
         later.sign(with: signer.key)
         let read = try parsed(later.signedBytes)
         #expect(read == later && read.otherFields == [40: [1, 2, 3]])
-        // The last field, in front of the signature.
+        // The last field, before the signature.
         var bytes = later.signedBytes
         bytes[bytes.count - 64 - 3 - 6] = 1
         let critical = bytes
@@ -115,7 +115,7 @@ import Testing
         forged.sign(with: stranger)
         let bytes = forged.signedBytes
         #expect(code { () throws(VaultError) in _ = try parsed(bytes) } == .corrupt)
-        // A successor of one's own, without the word of the key before.
+        // A successor without the signature of the previous key.
         let last = register.chain[1]
         let message = PersonKeyEntry.linkMessage(
             vaultID: register.vaultID, period: 3, from: last.key, to: stranger.publicKey)

@@ -4,7 +4,7 @@ import Testing
 @testable import KeyVault
 
 @Suite struct Bech32Tests {
-    /// age's own example (its test kit): another program's encoding and ours have to agree, and the key pair too.
+    /// age's own example (its test kit). Another program's encoding and this one must agree, and so must the key pair.
     private static let ageIdentity = "AGE-SECRET-KEY-1GFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPYYSJZGFPQ4EGAEX"
     private static let ageRecipient = "age1zvkyg2lqzraa2lnjvqej32nkuu0ues2s82hzrye869xeexvn73equnujwj"
     private let identity = Bech32(prefix: "age-secret-key-", isUpperCase: true)
@@ -33,7 +33,7 @@ import Testing
         #expect(try decode(Self.ageRecipient, recipient, count: 32) == key.publicKey.bytes)
     }
 
-    /// The valid strings of BIP 173 whose groups make whole bytes.
+    /// The valid strings of BIP 173 whose groups form whole bytes.
     @Test func thePublishedStringsAgree() throws {
         #expect(encode([], Bech32(prefix: "a", isUpperCase: true)) == "A12UEL5L")
         #expect(encode([], Bech32(prefix: "a", isUpperCase: false)) == "a12uel5l")
@@ -62,7 +62,7 @@ import Testing
             for byte in UInt8.min...UInt8.max where byte != good[index] {
                 var bad = good
                 bad[index] = byte
-                // Not a String: not every byte is UTF-8.
+                // A String cannot be used, because not every byte is UTF-8.
                 let isRefused = bad.withUnsafeBytes { bad in
                     withUnsafeTemporaryAllocation(byteCount: 32, alignment: 1) { room in
                         (try? recipient.decode(bad, into: room)) == nil
@@ -91,7 +91,7 @@ import Testing
     }
 
     @Test func bitsToSpareHaveToBeZero() throws {
-        // One byte is two groups with two bits to spare: of the 32 texts that say the same byte only one is taken.
+        // One byte is two groups with two unused bits. Of the 32 texts for the same byte only one is accepted.
         let encoding = Bech32(prefix: "a", isUpperCase: false)
         let alphabet = Array("qpzry9x8gf2tvdw0s3jn54khce6mua7l")
         var taken: Set<[UInt8]> = []
@@ -108,7 +108,7 @@ import Testing
     }
 }
 
-/// The reference of BIP 173, as its text has it.
+/// The reference of BIP 173, as its text defines it.
 private enum BIP173 {
     static func checksum(_ prefix: String, _ groups: [UInt8]) -> [UInt8] {
         let expanded = prefix.utf8.map { $0 >> 5 } + [0] + prefix.utf8.map { $0 & 31 }

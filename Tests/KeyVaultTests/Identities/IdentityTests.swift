@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// The key's own line of a fresh identity's file.
+    /// Returns the key's own line of a new identity's file.
     private func line() throws -> String {
         let name = directory.path("fresh-\(SecureRandom.bytes(count: 8).map(String.init).joined())")
         try Identity.random().write(to: name)

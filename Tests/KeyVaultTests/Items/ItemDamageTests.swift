@@ -2,7 +2,7 @@ import Testing
 
 @testable import KeyVault
 
-/// A table that this program would not have written is refused; what passes for a table anyhow does not fit its wrap.
+/// Tests that a table which this program would not have written is refused, or does not fit its wrap.
 @Suite struct ItemDamageTests {
     private let forge: ItemForge
 
@@ -20,7 +20,8 @@ import Testing
             let refusal = code { () throws(VaultError) in
                 for entry in try ItemForge.parse(bad).entries { _ = try forge.open(entry) }
             }
-            // Dates and label are not bound to the value, which they change without: the body's seal alone finds these.
+            // Dates and label are not bound to the value, which does not depend on them. Only the body's seal detects
+            // these changes.
             if !dates.contains(bit / 8) && !label.contains(bit / 8) { #expect(refusal != nil, "bit \(bit)") }
             let known: [VaultError.Code?] = [nil, .corrupt, .unsupported, .wrongDevice]
             #expect(known.contains(refusal), "bit \(bit)")
@@ -63,7 +64,7 @@ import Testing
     }
 
     @Test func aLetterCutInTwoByABoundaryIsCorrupt() throws {
-        // "é" lies half in the service and half in the account: both together would be UTF-8.
+        // "é" is split between the service and the account. Both together would be UTF-8.
         var bytes = Array(try forge.entry("sé", "a").bytes)
         bytes[0] = 2
         bytes[2] = 2
@@ -90,7 +91,7 @@ import Testing
     }
 
     @Test func sizesBeyondWhatIsThereAreRefusedBeforeAnythingIsMade() throws {
-        // A value of nearly 4 GiB is claimed by an entry of 90 bytes.
+        // An entry of 90 bytes claims a value of nearly 4 GiB.
         var bytes = Array(try forge.entry("s", "a").bytes)
         bytes.replaceSubrange(24..<28, with: [255, 255, 255, 255])
         let bad = bytes
@@ -111,7 +112,7 @@ import Testing
             let refusal = code { () throws(VaultError) in
                 let table = try ItemForge.parse(bytes)
                 tables += 1
-                // What passes is what this program would have written.
+                // This program would have written the accepted table.
                 #expect(table.encoded == bytes)
             }
             #expect([nil, .corrupt, .unsupported].contains(refusal))
@@ -120,7 +121,7 @@ import Testing
     }
 }
 
-/// The same numbers at every run (a linear congruential generator, Knuth's MMIX constants).
+/// The same numbers in every run (a linear congruential generator, Knuth's MMIX constants).
 private struct SeededBytes {
     var state: UInt64
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyVault
 
-/// Makes entries without a vault around them.
+/// A generator of entries without a vault.
 final class ItemForge {
     static let path = "/the/vault"
 
@@ -12,12 +12,12 @@ final class ItemForge {
     private let root: RootKey
     private let machine: String
     private let directory: TemporaryDirectory
-    /// The value files of the entries that it has made, by name.
+    /// The value files of the generated entries, by name.
     private(set) var files: [String: [UInt8]] = [:]
 
     /// - Parameters:
     ///   - device: The digit of the machine's id.
-    ///   - root: The byte that its root is made of.
+    ///   - root: The byte that its root consists of.
     init(vaultID: UInt8 = 1, device: Character = "2", root: UInt8 = 3) throws {
         values = ItemValues(vaultID: [UInt8](repeating: vaultID, count: 16), path: Self.path)
         self.root = [UInt8](repeating: root, count: 32).withRawBytes { RootKey(copying: $0) }
@@ -46,12 +46,12 @@ final class ItemForge {
         return sealed.entry
     }
 
-    /// Opens an entry with the value file that was made with it, or with another one.
+    /// Opens an entry with the value file that was generated with it, or with another one.
     func open(_ entry: ItemEntry, file: [UInt8]? = nil) throws(VaultError) -> [UInt8] {
         let file = file ?? files[entry.valueFileName]
         var value = [UInt8](repeating: 0, count: entry.valueSize)
         var result: Result<Void, VaultError> = .success(())
-        // A plain array may hold a test's value; a real one never leaves secret memory.
+        // A plain array may contain a test's value. A real value never leaves secret memory.
         value.withUnsafeMutableBytes { output in
             ItemValues.$machineIDPath.withValue(machine) {
                 do throws(VaultError) { try values.open(entry, file: file, root: root, into: output) } catch {

@@ -13,7 +13,8 @@ import Testing
         ItemLimits(valueSize: value, totalValueSize: total, tableSize: table, count: count)
     }
 
-    /// How items with values of these sizes are taken one by one, and how a table that holds them all is read.
+    /// Returns the results of adding items with values of these sizes one by one, and of reading a table that contains
+    /// all of them.
     private func outcome(
         _ sizes: [Int], _ limits: ItemLimits
     ) throws -> (added: VaultError.Code?, read: VaultError.Code?) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import KeyVault
 
-/// What the access log says of items.
+/// Tests of the access log's entries about items.
 @Suite struct ItemLogTests {
     private let fixture: VaultFixture
     private let vault: Vault
@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// What `body` adds to the log.
+    /// Returns the entries that `body` adds to the log.
     private func logged(by body: () throws -> Void) throws -> [Line] {
         let before = try lines().count
         try body()

@@ -5,13 +5,13 @@ import Testing
 
 @testable import KeyVault
 
-/// What a locked class, another machine and a reader of the file get of an item.
+/// Tests of items in a locked class, on another machine, and for a reader of the file.
 @Suite struct ItemProtectionTests {
     private let fixture: VaultFixture
 
     init() throws { fixture = try VaultFixture() }
 
-    /// A vault that a key file opened, with one item of a person's class, whose key nobody here has.
+    /// Creates a vault that a key file opened, with one item of a person's class, whose key is not available here.
     private func vaultWithALockedItem() throws -> Vault {
         let person = try passphrase("one")
         guard case .passphrase(let words) = person else { throw CancellationError() }
@@ -84,7 +84,7 @@ import Testing
             code { () throws(VaultError) in try vault.updateItem(service: "s", account: "a", label: "new") } == .locked)
         #expect(code { () throws(VaultError) in try vault.deleteItem(service: "s", account: "a") } == .locked)
         #expect(code { () throws(VaultError) in try vault.add("s", "a", .whenUnlocked) } == .locked)
-        // A service cannot put something of the lower class under the name either.
+        // A service cannot add an item of the lower class under the name either.
         #expect(code { () throws(VaultError) in try vault.add("s", "a", .afterFirstUnlock) } == .downgraded)
         #expect(try vault.items().isEmpty)
         #expect(try fixture.copy().files == before)
@@ -106,7 +106,7 @@ import Testing
         #expect(try service.value("s", "a") == [7])
     }
 
-    /// A service can write anything into its own compartment; under a listed name nothing of it is ever read.
+    /// A service can write anything into its own compartment. An item under a listed name is never read from it.
     @Test(arguments: [false, true]) func anItemThatIsPlantedUnderAListedNameIsNeverRead(isDeleted: Bool) throws {
         let service = try vaultWithALockedItem()
         let person = try fixture.open(with: passphrase("one"))
@@ -129,12 +129,12 @@ import Testing
         let expected: VaultError.Code? = isDeleted ? .itemNotFound : nil
         #expect(code { () throws(VaultError) in _ = try person.value("s", "a") } == expected)
         #expect(try person.items().map(\.label) == (isDeleted ? [] : ["old"]))
-        // It is reported, and a change of another item leaves it.
+        // The item is reported, and a change of another item leaves it.
         for vault in [service, person] { #expect(try vault.plantedItems().map(\.account) == ["a"]) }
         try person.add("s", "other", .whenUnlocked)
         #expect(try person.plantedItems().count == 1)
         try person.deleteItem(service: "s", account: "other")
-        // Nor does it stand in the way of the person's own.
+        // It does not prevent the person's own item either.
         if isDeleted { try person.add("s", "a", .whenUnlocked, [1]) } else { try person.update("s", "a", value: [1]) }
         #expect(try person.value("s", "a") == [1])
         #expect(try person.plantedItems().isEmpty && fixture.open().plantedItems().isEmpty)
@@ -199,7 +199,7 @@ import Testing
         let vault = try fixture.create()
         let canaries = ["canary-service-9f", "canary-account-3b", "canary-label-77", "canary-value-c4"]
         try vault.add(canaries[0], canaries[1], label: canaries[2], Array(canaries[3].utf8))
-        // In a file of its own, too.
+        // This also holds for a value in a separate file.
         try vault.add(canaries[0], "large", [UInt8](repeating: 0, count: 300) + Array(canaries[3].utf8))
         _ = try vault.value(canaries[0], canaries[1])
         try vault.update(canaries[0], canaries[1], label: canaries[2], value: Array(canaries[3].utf8))
@@ -210,7 +210,7 @@ import Testing
             let bytes = try SystemFile.read(path)
             for canary in canaries { #expect(!bytes.holds(Array(canary.utf8)), "\(canary) in \(path)") }
         }
-        // The control: the search finds what is there.
+        // The control shows that the search finds existing data.
         #expect(try SystemFile.read(fixture.path).holds(Array("SVLT".utf8)))
     }
 
@@ -238,7 +238,7 @@ extension [UInt8] {
 }
 
 extension VaultFixture {
-    /// Every regular file of the home.
+    /// Returns every regular file of the home.
     fileprivate func files() throws -> [String] { try Self.files(below: directory.path) }
 
     private static func files(below path: String) throws -> [String] {

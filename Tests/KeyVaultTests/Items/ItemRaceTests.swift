@@ -3,9 +3,9 @@ import KeyVault
 import TestSupport
 import Testing
 
-/// Several programs change one vault's items at once.
+/// Tests of several programs that change one vault's items at once.
 @Suite struct ItemRaceTests {
-    /// Starts a probe for each item command, lets all go together, and answers what each said.
+    /// Starts a probe for each item command, releases all of them together, and returns the result of each.
     private func race(_ commands: [[String]], on fixture: VaultFixture) throws -> [String] {
         let children = try commands.map { command in
             try ChildProcess(
@@ -21,8 +21,8 @@ import Testing
     }
 
     @Test func ofSixteenProcessesThatAddOneItemOneWins() throws {
-        // process 1..16: open ......... lock, read again, add or find it there
-        // all of them are let go by one line each, after every one has said that it is ready
+        // process 1..16: open ......... lock, read again, add or find it
+        // Each of them is released by one line, after all have reported that they are ready.
         let fixture = try VaultFixture()
         try fixture.create()
         let answers = try race((1...16).map { ["add", "s", "a", "\($0)"] }, on: fixture)

@@ -2,18 +2,18 @@ import Testing
 
 @testable import KeyVault
 
-/// What an item's value is bound to.
+/// Tests of the binding of an item's value.
 @Suite struct ItemValueTests {
     private let forge: ItemForge
 
     init() throws { forge = try ItemForge() }
 
-    /// A size that is in the index, and one that is in a file of its own.
+    /// A size that is stored in the index, and one that is stored in a separate file.
     static let sizes = [3, 1000]
 
     private func value(_ size: Int) -> [UInt8] { (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) } }
 
-    /// The entry `place` with the value of `source`: its id, its wrapped key and what is sealed.
+    /// Returns the entry `place` with the value of `source`: its id, its wrapped key and its sealed data.
     private func moved(_ source: ItemEntry, to place: ItemEntry) throws -> ItemEntry {
         var bytes = Array(place.bytes.dropLast(place.sealedValue.count))
         bytes.replaceSubrange(48..<64, with: source.valueID)
@@ -44,7 +44,7 @@ import Testing
 
     @Test(arguments: sizes) func aValueDoesNotMoveToAnotherName(size: Int) throws {
         let source = try forge.entry("ab", "c", value: value(size))
-        // "ab" + "c" and "a" + "bc" are the same letters in a row.
+        // "ab" + "c" and "a" + "bc" consist of the same letters.
         for (service, account) in [("ab", "d"), ("ax", "c"), ("a", "bc"), ("c", "ab")] {
             let place = try forge.entry(service, account, value: value(size))
             #expect(openingCode(try moved(source, to: place), with: forge) == .corrupt)
@@ -67,7 +67,7 @@ import Testing
     @Test(arguments: Accessibility.allCases)
     func aValueDoesNotMoveToAnotherVaultOrRoot(accessibility: Accessibility) throws {
         let entry = try forge.entry("s", "a", accessibility)
-        // A vault's id is part of the machine's mark as well.
+        // The machine's mark includes the vault's id.
         let refusal: VaultError.Code = accessibility.isThisDeviceOnly ? .wrongDevice : .corrupt
         #expect(openingCode(entry, with: try ItemForge(vaultID: 9)) == refusal)
         #expect(openingCode(entry, with: try ItemForge(root: 9)) == .corrupt)
@@ -84,7 +84,8 @@ import Testing
     @Test func theMachinesMarkIsNotItsTagAndCannotBeForged() throws {
         let (here, there) = (try ItemForge(device: "2"), try ItemForge(device: "9"))
         let entry = try here.entry("s", "a", .afterFirstUnlockThisDeviceOnly)
-        // Who can write the index puts another machine's mark in: the key still depends on the first one's tag.
+        // An attacker who can write the index replaces the machine's mark. The key still depends on the first machine's
+        // tag.
         var bytes = Array(entry.bytes)
         bytes.replaceSubrange(32..<48, with: try there.entry("s", "a", .afterFirstUnlockThisDeviceOnly).device)
         let forged = try #require(try ItemForge.parse(bytes).entries.first)
@@ -130,14 +131,14 @@ import Testing
     }
 
     @Test func anInlineValueHasAtMost256Bytes() throws {
-        // The largest inline entry, grown by one byte with its size.
+        // This is the largest inline entry, larger by one byte, with its size.
         let entry = try forge.entry("s", "a", value: value(256))
         var bytes = Array(entry.bytes) + [0]
         bytes[24] = 1
         bytes[25] = 1
         let grown = bytes
         #expect(code { () throws(VaultError) in _ = try ItemForge.parse(grown) } == .corrupt)
-        // A small value is in no file of its own.
+        // A small value has no separate file.
         bytes = Array(entry.bytes.dropLast(272))
         bytes[7] = 1
         let apart = bytes

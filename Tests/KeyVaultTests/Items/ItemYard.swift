@@ -2,7 +2,7 @@ import CryptoPrimitives
 import Glibc
 import KeyVault
 
-/// What the tests of items do with a vault; they alone may hold a value in an array.
+/// The operations of the item tests on a vault. Only tests may hold a value in an array.
 extension Vault {
     func add(
         _ service: String, _ account: String, label: String = "", _ accessibility: Accessibility = .afterFirstUnlock,
@@ -37,10 +37,10 @@ extension Vault {
     }
 }
 
-/// Waits until the clock that dates items has moved on.
+/// Waits until the clock that dates items has advanced.
 func waitForTheNextMillisecond() { usleep(2000) }
 
-/// What is no service and no account.
+/// Texts that are not valid as service or account.
 enum RefusedText: CaseIterable {
     case empty, tooManyLetters, tooManyBytes, withNUL
 

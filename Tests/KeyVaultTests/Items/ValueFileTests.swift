@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyVault
 
-/// Values of more than 256 bytes, each in a file of its own beside the index.
+/// Tests of values of more than 256 bytes, each in a separate file beside the index.
 @Suite struct ValueFileTests {
     private let fixture: VaultFixture
     private let vault: Vault
@@ -48,7 +48,7 @@ import Testing
         let first = try names(accessibility)
         try vault.update("s", "a", value: value(2))
         #expect(try names(accessibility).count == 1 && names(accessibility) != first)
-        // A label does not touch the value.
+        // A new label does not change the value.
         let second = try names(accessibility)
         try vault.updateItem(service: "s", account: "a", label: "new")
         #expect(try names(accessibility) == second)
@@ -69,7 +69,7 @@ import Testing
         #expect(try vault.value("s", "a") == value(1))
     }
 
-    /// Whatever happens to the file of one value: it is told, and every other item stays as it is.
+    /// Any fault of one value's file is reported, and every other item remains as it is.
     @Test(arguments: classes, ["missing", "swapped", "stale", "flipped", "cut", "empty", "fifo"])
     func aBadFileIsCorruptForItsItemAlone(accessibility: Accessibility, fault: String) throws {
         try vault.add("s", "a", accessibility, value(1))
@@ -82,7 +82,7 @@ import Testing
         case "missing": unlink(path)
         case "swapped": try SystemFile.write(path, SystemFile.read("\(directory(accessibility))/\(other)"))
         case "stale":
-            // The old value under the new value's name.
+            // The old value gets the new value's name.
             try vault.update("s", "a", value: value(4))
             let new = try #require(try names(accessibility).first { $0 != other })
             try SystemFile.write("\(directory(accessibility))/\(new)", old)
@@ -99,7 +99,7 @@ import Testing
         #expect(try opened.items().map(\.account) == ["a", "b", "c"])
         #expect(try opened.value("s", "b") == value(2))
         #expect(try opened.value("s", "c") == [3])
-        // It can be replaced, and then is as good as any.
+        // The item can be replaced, and is valid again.
         try opened.update("s", "a", value: value(5))
         #expect(try fixture.open(with: .identity(identity)).value("s", "a") == value(5))
     }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import KeyVault
 
-/// A writer's value file has no name in any index until `vault` is renamed: the lock keeps another writer's sweep away.
+/// Tests of the sweep of value files. A writer's value file has no name in any index until `vault` is renamed, so the
+/// lock prevents another writer's sweep.
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(5)))
 struct ValueSweepTests {
     private let fixture: VaultFixture
@@ -22,7 +23,7 @@ struct ValueSweepTests {
             log: "\(home).\(account).trace")
     }
 
-    /// The last call of one of these names before the one that a line of an undisturbed run shows.
+    /// Returns the last call of one of these names before the one that a line of an undisturbed run shows.
     private func call(
         before text: String, after start: String? = nil, named names: Set<String>, in traced: TracedProcess
     ) throws -> TracedProcess.Call {
@@ -35,7 +36,7 @@ struct ValueSweepTests {
         return try #require(calls[from..<end].last { names.contains($0.name) })
     }
 
-    /// Starts a program that stops behind a call, and waits until it has.
+    /// Starts a program that stops after a call, and waits until it has stopped.
     private func start(_ traced: TracedProcess, stoppedAt call: TracedProcess.Call) throws -> ChildProcess {
         let child = try traced.start(injecting: ["\(call.name):signal=STOP:when=\(call.ordinal)"])
         try #require(
@@ -43,7 +44,7 @@ struct ValueSweepTests {
         return child
     }
 
-    /// Lets the traced program go on.
+    /// Continues the traced program.
     private func resume(_ child: ChildProcess) throws {
         let children = "/proc/\(child.pid)/task/\(child.pid)/children"
         let text = String(decoding: try SystemFile.read(children), as: UTF8.self)
@@ -60,7 +61,7 @@ struct ValueSweepTests {
         let write = try call(before: "\"vault\")", named: ["fdatasync", "fsync", "write"], in: writer)
         let sweeping = try start(sweeper, stoppedAt: sweep)
         let writing = try start(writer, stoppedAt: write)
-        // The old value of each, the sweeper's new one, and the writer's new one.
+        // The files are the old value of each, the sweeper's new one, and the writer's new one.
         #expect(try SystemFile.names(fixture.beside("values")).count == 4)
         try resume(sweeping)
         #expect(try eventually { try sweeper.lines().contains { $0.contains("EAGAIN") } })
@@ -73,7 +74,7 @@ struct ValueSweepTests {
         #expect(try SystemFile.names(fixture.beside("values")).count == 2)
     }
 
-    /// A sweep takes nothing but what a value file is called.
+    /// A sweep only removes files with names of value files.
     @Test func aSweepTouchesOnlyNamesOfValueFiles() throws {
         let kept = ["README", String(repeating: "A", count: 32), String(repeating: "a", count: 31), ".hidden"]
         for name in kept { try SystemFile.write(fixture.beside("values/\(name)"), [1]) }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyVault
 
-/// Items as a program keeps them: every vault here is opened by a person, unless the test says otherwise.
+/// Tests of items as a program uses them. A person opens every vault here, unless the test states otherwise.
 @Suite struct VaultItemTests {
     private let fixture: VaultFixture
     private let vault: Vault
@@ -134,7 +134,7 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try vault.value("s", text) } == .invalidArgument)
         #expect(code { () throws(VaultError) in try vault.update("s", text, value: [1]) } == .invalidArgument)
         #expect(code { () throws(VaultError) in try vault.deleteItem(service: text, account: "a") } == .invalidArgument)
-        // A label may be empty, so it is none of the names for that case.
+        // A label may be empty, so this case does not apply to labels.
         let label = code { () throws(VaultError) in try vault.add("s", "a", label: text) }
         #expect(label == (text.isEmpty ? nil : .invalidArgument))
     }
@@ -189,7 +189,7 @@ extension Vault {
     /// Adds many items in one write.
     func fill(_ count: Int) throws(VaultError) {
         let texts = (0..<count).map { "value \($0)" }
-        // One piece of memory for all values: each item lends its part of it.
+        // All values share one piece of memory, and each item borrows its part.
         let values = Array(texts.joined().utf8)
         try values.withRawBytes { values throws(VaultError) in
             var start = 0
@@ -206,7 +206,7 @@ extension Vault {
 }
 
 extension VaultFixture {
-    /// A machine-id file of another machine; its path.
+    /// Creates a machine-id file of another machine, and returns its path.
     func machine(_ name: String, digit: Character) throws -> String {
         let path = directory.path("\(name).machine-id")
         try SystemFile.write(path, Array((String(repeating: digit, count: 32) + "\n").utf8))

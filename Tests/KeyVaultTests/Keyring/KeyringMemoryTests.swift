@@ -6,9 +6,9 @@ import Testing
 
 @testable import KeyVault
 
-/// The memory that the keys of a vault take.
+/// Tests of the memory that the keys of a vault take.
 @Suite struct KeyringMemoryTests {
-    /// An allocation for each key would take four mappings: 131,072, twice what a process may have.
+    /// An allocation for each key would take four mappings: 131,072, twice the limit of a process.
     @Test func aFullKeyringTakesFewMemoryMappings() throws {
         let fixture = try VaultFixture()
         try fixture.create()
@@ -50,7 +50,7 @@ import Testing
         #expect(held.map(\.epoch) == epochs.enumerated().filter { $0.offset != 2 }.map(\.element))
     }
 
-    /// Missing memory says nothing of the data: it is neither `corrupt` nor `malformed…`.
+    /// Missing memory does not concern the data, so the error is neither `corrupt` nor `malformed…`.
     @Test func missingMemoryIsItsOwnError() {
         #expect(
             code { () throws(VaultError) in _ = try SecretBytes(count: 1 << 48) { _ throws(VaultError) in } }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import KeyVault
 
-/// Sealing keys of the class *when unlocked*: born once, used one at a time, gone with a lock.
+/// Tests of sealing keys of the class *when unlocked*: created once, used one at a time, removed by a lock.
 @Suite struct WhenUnlockedKeyTests {
     private let fixture: VaultFixture
     private let identity: Identity
@@ -16,7 +16,7 @@ import Testing
         identity = try .random()
     }
 
-    /// Opens with a person's identity, and with a key file that does not reach as far.
+    /// Creates a vault that a person's identity opens, and a key file with less reach.
     private func create() throws -> (person: Vault, service: Vault) {
         let slots: [NewSlot] = [.recipient(identity.recipient), .defaultKeyFile]
         let person = try Vault.create(
@@ -183,7 +183,7 @@ import Testing
             code { () throws(VaultError) in try person.destroyKey(old.id, onlyIfRetired: true) } == .keyInUse)
         try person.completeRotation(of: .whenUnlocked, to: epoch)
         #expect(code { () throws(VaultError) in try service.destroyKey(old.id) } == .locked)
-        // Every open vault shows the newest epoch at its next look.
+        // Every open vault shows the newest epoch at its next check.
         _ = try service.current()
         try person.destroyKey(old.id, onlyIfRetired: true)
         #expect(try person.keyring(toOpen: old.id).sealingKey(for: old.id) == nil)

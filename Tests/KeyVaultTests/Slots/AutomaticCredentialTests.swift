@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyVault
 
-/// What opens a vault when nobody is asked.
+/// Tests of the automatic credential of a vault, without a question.
 @Suite struct AutomaticCredentialTests {
     private func name(_ fixture: VaultFixture) -> String { "sealedstate.\(fixture.accessGroup)" }
 
@@ -34,7 +34,7 @@ import Testing
             #expect(access(fixture.keyFile, F_OK) != 0)
             #expect(throws: Never.self) { try fixture.open(with: .automatic) }
         }
-        // Outside of the unit nothing opens it.
+        // Without the unit nothing opens it.
         CredentialDirectory.$current.withValue(CredentialDirectory(path: nil)) {
             #expect(refused(fixture) == .locked)
             let credential = VaultCredential.systemdCredential(name: nil)
@@ -111,7 +111,7 @@ import Testing
     }
 }
 
-/// Credentials that the service manager hands over.
+/// Tests of credentials from the service manager.
 @Suite struct CredentialDirectoryTests {
     private func failure(_ fixture: VaultFixture, _ name: String) throws -> VaultError.Code? {
         try fixture.inUnit {
@@ -154,7 +154,7 @@ import Testing
     }
 }
 
-/// Key files that a new slot is made for.
+/// Tests of key files for a new slot.
 @Suite struct NewKeyFileSlotTests {
     private func failure(_ fixture: VaultFixture, _ path: String) -> VaultError.Code? {
         code { () throws(VaultError) in _ = try NewSlot.keyFile(path: path).maker(for: fixture.place) }

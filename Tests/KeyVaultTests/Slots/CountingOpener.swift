@@ -3,15 +3,15 @@ import Synchronization
 
 @testable import KeyVault
 
-/// Stands for a passphrase that is never right, without spending what a slot asks for.
+/// A passphrase opener that is never right and that does not spend the costs of a slot.
 final class CountingOpener: SlotOpener {
-    /// Whether it gets as far as to need memory that the machine does not have.
+    /// True if the opener tries to allocate more memory than the machine has.
     private let derives: Bool
     private let attempts = Mutex<[UInt64]>([])
 
     init(derives: Bool) { self.derives = derives }
 
-    /// What each slot that was tried would have cost, in order.
+    /// The costs that each tried slot would have had, in order.
     var tried: [UInt64] { attempts.withLock { $0 } }
 
     var kind: SlotKind { .passphrase }

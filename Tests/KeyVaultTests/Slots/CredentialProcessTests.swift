@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyVault
 
-/// What other processes find without being told: the environment, and other users' files.
+/// Tests of the sources that other processes find by themselves: the environment, and other users' files.
 @Suite struct CredentialProcessTests {
     private func answer(_ result: ChildResult) -> String? {
         String(decoding: result.output, as: UTF8.self).split(separator: "\n").dropFirst().first.map(String.init)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeyVault
 
-/// Items that stay on their machine, in a vault that another machine rekeys.
+/// Tests of items that remain on their machine, in a vault that another machine rekeys.
 @Suite struct DeviceItemRekeyTests {
     private let yard: RekeyYard
     private let (here, there): (String, String)
@@ -25,7 +25,7 @@ import Testing
         ("large person", .whenUnlockedThisDeviceOnly, RekeyYard.large),
     ]
 
-    /// A rekey wraps item keys again, and needs no value: it carries on what its machine cannot read.
+    /// A rekey wraps item keys again and needs no value, so it keeps items that its machine cannot read.
     ///
     ///     machine A                      machine B
     ///     adds its items

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeyVault
 
-/// A service compartment that is given up: nothing is lost that could be carried on, and the result says what was lost.
+/// Tests of an abandoned service compartment: everything that can be kept is kept, and the result states the losses.
 @Suite struct GivenUpVaultTests {
     private let yard: RekeyYard
     private var fixture: VaultFixture { yard.fixture }
@@ -21,7 +21,7 @@ import Testing
         return options
     }
 
-    /// Writes a `vault` that fits its codes and that no reader takes: its watermark key is missing.
+    /// Writes a `vault` that fits its codes but that every reader refuses, because its watermark key is missing.
     private func damageSecrets() throws {
         let vault = try fixture.open()
         let contents = try vault.current()
@@ -32,7 +32,7 @@ import Testing
 
     // MARK: Interrupted
 
-    /// A program that gives the items up, killed behind so many of its writes.
+    /// Abandons the items in a program that is killed after this number of its writes.
     private func giveUpItems(killedAfter count: Int, isSetAside: Bool = false) throws {
         try yard.damageIndex()
         for write in try yard.writes(rebuilding()).prefix(count) { try yard.put(write) }
@@ -106,12 +106,12 @@ import Testing
         #expect(refusal == (period == 2048 ? .tooLarge : nil))
     }
 
-    // MARK: Holders who remember nothing
+    // MARK: Holders without a memory
 
     @Test func slotsThatTheDamagedFileShowsKeepTheirMemoryCodes() throws {
         try damageSecrets()
         let report = try yard.person().rekey(rebuilding())
-        // Named all the same: nothing vouches for the codes of a damaged file.
+        // The slot is reported although the file shows it, because nothing proves the codes of a damaged file.
         #expect(report.losses.isCompartmentLost && report.losses.rebuiltSlots == [yard.serviceSlot])
         try fixture.forget()
         #expect(throws: Never.self) { try fixture.open() }
@@ -169,7 +169,7 @@ import Testing
         try expectKeysKept(key, period: 2)
     }
 
-    /// In a shared directory a path may lead elsewhere by the time when somebody runs the command.
+    /// In a shared directory a path may refer to another file when a person runs the command.
     @Test(arguments: [false, true]) func noCommandByPathIsAdvisedInASharedDirectory(isShared: Bool) throws {
         let directory = FilePath(fixture.path).removingLastComponent().string
         if isShared { #expect(chmod(directory, 0o2770) == 0) }
@@ -197,7 +197,7 @@ import Testing
         try yard.expectAllItems(try yard.person(), isPersons: true)
     }
 
-    /// An opening completes it.
+    /// An opening completes the rekey.
     @Test func aPendingRekeyMendsWrongPermissionsToo() throws {
         for write in try yard.writes(RekeyOptions()).prefix(1) { try yard.put(write) }
         #expect(chmod(fixture.path, 0o664) == 0)
@@ -217,7 +217,7 @@ import Testing
 
     // MARK: An older file
 
-    /// A member can exchange the file while a person reads what would be lost.
+    /// A member can exchange the file while a person reads the list of losses.
     @Test func noMoreIsLostThanWasConfirmed() throws {
         let older = try fixture.copy()
         try fixture.open().beginRotation()
@@ -234,7 +234,7 @@ import Testing
         #expect(try person.rekey(options).losses.isCompartmentOlder)
     }
 
-    /// A member can put an older file back as often as it likes: the rekey takes it under its lock.
+    /// A member can restore an older file repeatedly. The rekey reads it under its lock.
     @Test(arguments: [false, true]) func aRekeyGoesOnWithAnOlderVault(isPending: Bool) throws {
         let before = try fixture.copy()
         let service = try fixture.open()
@@ -248,7 +248,7 @@ import Testing
         let report = try yard.person().rekey(rebuilding())
         #expect(report.period == 2 && report.losses.isCompartmentOlder && !report.losses.isCompartmentLost)
         #expect(try fixture.open().value("small", "service") == RekeyYard.small)
-        // No key of a write that is lost has the epoch of the new one.
+        // The new key has a later epoch than every key of a lost write.
         #expect(try fixture.open().activeKey().epoch > lost)
         #expect(try person.rekey().losses.isEmpty)
     }
@@ -287,7 +287,7 @@ import Testing
         #expect(try yard.person().slots().map(\.id).contains(change.slot.id))
     }
 
-    /// Every file that a rekey writes exists beside the one that it replaces.
+    /// Every file that a rekey writes exists beside the file that it replaces.
     @Test func theStatedSizeCoversTheFilesThatAreWritten() throws {
         let person = try yard.person()
         let stated = try person.rekeySize()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeyVault
 
-/// What a service puts into its compartment, or does to its file, keeps no person from a rekey.
+/// Tests that a service cannot prevent a person's rekey by its compartment's contents or by changing its file.
 @Suite struct HostileServiceRekeyTests {
     private let yard: RekeyYard
     private var fixture: VaultFixture { yard.fixture }
@@ -24,7 +24,7 @@ import Testing
 
     // MARK: The log
 
-    /// The file's contents are as they should be, and so is its log.
+    /// The file's contents are correct, and so is its log.
     @Test func aRekeyThatFixesAModeIsLogged() throws {
         chmod(fixture.path, 0o666)
         let report = try yard.person().rekey()
@@ -48,7 +48,7 @@ import Testing
         try plant { draft in draft.fillKeyring(upTo: KeyringEntry.maximumCount) }
         let report = try yard.person().rekey()
         #expect(report.losses.keys.count == KeyringEntry.maximumCount / 2)
-        // Of what nobody uses the oldest go; the key that was active stays.
+        // Of the unused keys the oldest are dropped. The key that was active remains.
         #expect(report.losses.keys.map(\.epoch) == Array(2...UInt32(KeyringEntry.maximumCount / 2 + 1)))
         let vault = try fixture.open()
         #expect(vault.keyring.sealingKey(for: old) != nil)
@@ -57,7 +57,7 @@ import Testing
         try expectRekeyed(report)
     }
 
-    /// Two rekeys in a row: the first has made room for more than the second.
+    /// Of two successive rekeys the first frees more room than the second.
     @Test func aFloodThatIsRepeatedChangesNothing() throws {
         for period in UInt32(2)...3 {
             try plant { draft in draft.fillKeyring(upTo: KeyringEntry.maximumCount) }
@@ -105,7 +105,7 @@ import Testing
         #expect(try fixture.open().current().service.head.entry(PartNumber(rawValue: 900)) == nil)
     }
 
-    /// A resealed slot is larger than one in its own form: an area that is full leaves no room for it.
+    /// A resealed slot is larger than one in its own form, so a full area has no room for it.
     @Test func aSlotAreaThatUnknownFieldsFillIsRekeyed() throws {
         try plant { draft in fillSlots(&draft) }
         try expectRekeyed(try yard.person().rekey())
@@ -132,7 +132,7 @@ import Testing
         try yard.expectAllItems(try fixture.open(), isPersons: false)
     }
 
-    /// A change that is refused has changed neither file.
+    /// A refused change has changed neither file.
     @Test func aSlotThatDoesNotFitIsNotListed() throws {
         let person = try yard.person()
         let before = try fixture.copy().files
@@ -189,7 +189,7 @@ import Testing
             }
         case .group: try plantKeyringOfAnotherGroup()
         case .authentic:
-            // Without its watermark key: everything fits, and no reader takes it.
+            // The watermark key is missing: everything fits, but every reader refuses it.
             try plant { draft in draft.service.secrets.remove(.watermarkKey) }
         }
     }
@@ -210,7 +210,7 @@ import Testing
         try SystemFile.write(fixture.path, try image.file(root: vault.keys.service, path: fixture.path))
     }
 
-    /// Sees that a person changes what is *when unlocked*, and nothing else.
+    /// Checks that a person can change items of *when unlocked*, and nothing else.
     private func expectPersonsGoOn(_ person: Vault, _ comment: Comment) throws {
         try person.add("p", "new", .whenUnlocked, [8])
         try person.updateItem(service: "small", account: "person", label: "changed")
@@ -240,13 +240,13 @@ import Testing
         try damage(kind)
         let comment: Comment = "\(kind)"
         try expectPersonsGoOn(try yard.person(), comment)
-        // A program that had it open before goes on as well.
+        // A program that had the vault open continues as well.
         #expect(try running.value("p", "new") == [8], comment)
         try running.add("p", "running", .whenUnlocked, [9])
 
         let report = try yard.person().rekey(rebuilding())
         #expect(report.losses.isCompartmentLost && report.period == 2, comment)
-        // Large values go with the file whose index has their keys.
+        // Large values are removed with the file whose index has their keys.
         let aside = report.losses.setAside
         let others = [fixture.beside("values"), fixture.beside("access.log")]
         let expected = kind == .missing ? others : [fixture.path] + others
@@ -255,14 +255,14 @@ import Testing
         let service = try fixture.open()
         #expect(service.period == 2, comment)
         #expect(try service.items().isEmpty, comment)
-        // Later than every epoch that the former period can have had.
+        // The epoch is later than every possible epoch of the former period.
         #expect(try service.activeKey().epoch == KeyringEntry.maximumEpoch(period: 1) + 1, comment)
         try service.add("s", "again")
         let person = try yard.person()
         #expect(try person.value("p", "running") == [9], comment)
         #expect(try person.value("s", "again") == [1, 2, 3], comment)
         #expect(try running.value("s", "again") == [1, 2, 3], comment)
-        // The keys of the former log went with the file.
+        // The keys of the former log were lost with the file.
         let log = try person.readAccessLog()
         #expect(log.badCount == 0 && log.unloggedCount == 0, comment)
         #expect(try person.rekey().losses.isEmpty, comment)
@@ -278,7 +278,7 @@ import Testing
         let before = try fixture.copy()
         #expect(code { () throws(VaultError) in try yard.person().rekey(rebuilding()) } == .invalidArgument)
         #expect(try fixture.copy().files == before.files)
-        // Without persons nobody has another copy of anything.
+        // Without persons no other copy exists.
         let alone = try VaultFixture("group.com.example.alone")
         let vault = try alone.create()
         #expect(code { () throws(VaultError) in try vault.rekey(rebuilding()) } != nil)
@@ -294,7 +294,7 @@ import Testing
         #expect(try fixture.open().items().isEmpty)
     }
 
-    /// A removed service that can still write the directory holds up the rekey's completion, and not for good.
+    /// A removed service that can still write the directory delays the rekey's completion, but not permanently.
     @Test(arguments: [1, 2], [Damage.missing, .garbage, .code])
     func aRekeyThatADamagedVaultHoldsUpIsCompletedWithAFreshOne(count: Int, kind: Damage) throws {
         for write in try yard.writes(RekeyOptions(removing: [yard.serviceSlot])).prefix(count) { try yard.put(write) }
@@ -315,7 +315,7 @@ import Testing
         #expect(try yard.person(yard.bob).value("s", "a") == [1, 2, 3])
     }
 
-    /// An older write of `vault` is put back: persons go on, and nothing in it is given up or taken.
+    /// An older write of `vault` is restored. Persons continue, and nothing in it is dropped or accepted.
     @Test func anOlderVaultIsAFaultOfServicesAlone() throws {
         let before = try fixture.copy()
         let service = try fixture.open()
@@ -339,7 +339,7 @@ import Testing
         #expect(try fixture.open().value("small", "service") == RekeyYard.small)
     }
 
-    /// The bytes of before come back after the rebuild: nobody takes them.
+    /// The former bytes return after the rebuild and are refused.
     @Test func theVaultOfBeforeIsRefusedAfterARebuild() throws {
         let before = try fixture.copy()
         try damage(.garbage)
@@ -351,7 +351,7 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try yard.person().value("small", "service") } != nil)
     }
 
-    /// A group's backup brings in what was given up, and its keys come before the new one.
+    /// A group's backup restores the lost data, and its keys come before the new one.
     @Test func aBackupBringsBackWhatWasGivenUp() throws {
         let key = try fixture.open().activeKey()
         let file = fixture.directory.path("backup")

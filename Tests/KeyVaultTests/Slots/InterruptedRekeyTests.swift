@@ -7,14 +7,14 @@ import Testing
 
 @testable import KeyVault
 
-/// A rekey that ends between two of its writes.
+/// Tests of a rekey that ends between two of its writes.
 @Suite struct InterruptedRekeyTests {
     private let yard: RekeyYard
     private var fixture: VaultFixture { yard.fixture }
 
     init() throws { yard = try RekeyYard() }
 
-    /// What is removed.
+    /// The kind of the removed slot.
     enum Removal: String, CaseIterable, Sendable { case none, service, person }
 
     private func options(_ removal: Removal) -> RekeyOptions {
@@ -45,7 +45,7 @@ import Testing
         #expect(bob == (removal == .person ? .wrongIdentity : nil))
     }
 
-    /// A service can enter a write that no file can have.
+    /// A service can enter a write with an impossible generation.
     @Test func anEntryOfGenerationZeroEndsNoProgram() throws {
         let vault = try yard.person()
         for role in [CompartmentRole.service, .person] {
@@ -56,7 +56,7 @@ import Testing
     }
 
     // rekey:       enters write 2 ... killed
-    // completion:  ...................... writes it some generations on
+    // completion:  ...................... writes it some generations later
     @Test func theGenerationsThatACompletionLeavesOutAreNoUnloggedWrites() throws {
         let rekeying = try yard.person()
         let writes = try yard.writes(options(.service))
@@ -67,7 +67,7 @@ import Testing
         try expectCompleted(person)
         #expect(try #require(try person.current().serviceHead).generation > 1)
         #expect(try person.readAccessLog().unloggedCount == 0)
-        // A write that no program entered is counted on.
+        // The count continues after a write without an entry.
         let silent = try fixture.open(with: .identity(yard.ada), options: VaultOptions(accessLog: .off))
         try silent.add("s", "unlogged")
         #expect(try person.readAccessLog().unloggedCount == 1)
@@ -104,14 +104,14 @@ import Testing
         for write in try yard.writes(options(.service)).prefix(count) { try yard.put(write) }
         let used = code { () throws(VaultError) in _ = try running.value("small", "service") }
         let opened = code { () throws(VaultError) in _ = try fixture.open() }
-        // Its slot leaves the register with the first write.
+        // The first write removes its slot from the register.
         #expect(opened == .wrongKeyFile)
         #expect(used == (count == 1 ? nil : .locked))
         try expectCompleted(try yard.person())
         #expect(code { () throws(VaultError) in _ = try running.value("small", "service") } == .locked)
     }
 
-    /// Two persons complete it at once; the files are those of one of them.
+    /// Two persons complete the rekey at once, and the files are those of one of them.
     @Test func manyPersonsCompleteItAtOnce() throws {
         for write in try yard.writes(options(.none)).prefix(1) { try yard.put(write) }
         let results = try concurrently(6) { index in
@@ -124,7 +124,7 @@ import Testing
         #expect(try vault.items(service: "s").count == 6)
     }
 
-    /// Every mix of the files of before, between and after that no writer leaves.
+    /// The test covers every mix of former, intermediate and new files that no writer leaves.
     @Test(arguments: [false, true]) func aMixThatNoWriterLeavesIsRefused(isKnown: Bool) throws {
         let before = try fixture.copy()
         let writes = try yard.writes(options(.person))
@@ -150,9 +150,9 @@ import Testing
     }
 }
 
-/// What a rekey does to the keys that wait for other programs of a user.
+/// Tests of a rekey's effect on the keys that wait for other programs of a user.
 @Suite(.enabled(if: MemoryDirectory.isAvailable)) struct RekeyedUnlockTests {
-    /// A vault with a passphrase, a key file and one item of each class.
+    /// Creates a vault with a passphrase, a key file and one item of each class.
     private func fixture() throws -> UnlockFixture {
         let fixture = try UnlockFixture(.file)
         let person = try fixture.person()
@@ -162,7 +162,7 @@ import Testing
         return fixture
     }
 
-    /// Another user, or the same one on another machine: their unlocked keys are elsewhere.
+    /// Rekeys as another user, or on another machine, whose unlocked keys are elsewhere.
     private func rekeyElsewhere(_ fixture: UnlockFixture) throws {
         try UnlockCaches.$current.withValue(UnlockCaches([])) {
             _ = try fixture.vault.open(with: passphrase("correct-horse")).rekey(RekeyOptions(renewsPersons: true))
@@ -188,7 +188,7 @@ import Testing
         let service = try fixture.onCache { try fixture.vault.open() }
         #expect(try service.items().count == 2)
         try rekeyElsewhere(fixture)
-        // The ticket of the former root is none: nothing of it stands in a service's way.
+        // The ticket of the former root is invalid and does not obstruct a service.
         try fixture.onCache { () throws(any Error) in
             #expect(code { () throws(VaultError) in _ = try finder.value("s", "service") } == .locked)
             #expect(code { () throws(VaultError) in _ = try fixture.vault.open(with: .unlocked) } == .locked)
@@ -201,7 +201,7 @@ import Testing
             try service.add("s", "another")
             #expect(try fixture.status().whenUnlocked == .locked)
         }
-        // Unlocking again reaches all of them.
+        // The next unlock reaches all of them.
         try fixture.person().unlock()
         try fixture.onCache { () throws(any Error) in
             #expect(try service.value("s", "person") == [1])
@@ -209,7 +209,7 @@ import Testing
         }
     }
 
-    /// A ticket is a file of the user's own: a root that is not the vault's must not pass for it.
+    /// A ticket is a file of the user. A root that is not the vault's must not be accepted from it.
     @Test func aPlantedPersonRootIsNotTheVaults() throws {
         let fixture = try fixture()
         let name = UnlockName(vaultID: try fixture.person().heldContents.vaultID, .whenUnlocked)

@@ -4,7 +4,7 @@ import Testing
 @testable import KeyVault
 
 @Suite struct PassphraseCostsTests {
-    /// A machine that gets through so many pass-KiB in a second; large memory may slow it down.
+    /// Returns the costs for a machine with this rate in pass-KiB per second. Large memory may slow it down.
     private func chosen(
         for target: Duration, rate: Double, freeKiB: UInt64 = 1 << 30, slowdown: Double = 1
     ) throws -> PassphraseCosts {

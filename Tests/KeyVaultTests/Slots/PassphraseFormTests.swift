@@ -26,7 +26,7 @@ import Testing
             ("\u{FB01}", "\u{FB01}"), ("\u{1F511}\u{FE0F}", "\u{1F511}\u{FE0F}"), ("\u{200D}", "\u{200D}"),
         ])
     func everySpellingHasOneForm(text: String, form: String) throws {
-        // Compared as bytes: strings compare equal in every form.
+        // The comparison uses bytes, because strings compare equal in every form.
         #expect(try passphrase(Array(text.utf8)) == Array(form.utf8))
     }
 
@@ -40,7 +40,7 @@ import Testing
     @Test(
         arguments: [
             "a\nb", "\n", "a\tb", "\u{0}", "a\u{7F}", "\u{85}", "\u{9F}é", "é\r",
-            // Unassigned, a noncharacter, and code points of Unicode 15.1 and 16.
+            // The scalars are unassigned, a noncharacter, and code points of Unicode 15.1 and 16.
             "\u{378}", "\u{FFFF}", "\u{2FFC}", "\u{2EBF0}", "\u{1FAE9}",
         ])
     func controlsAndUnassignedCodePointsAreRefused(text: String) {
@@ -85,7 +85,7 @@ import Testing
 @Suite struct KeyFilePlaceTests {
     private let text = Array("sealed-key-1 \(String(repeating: "ab", count: 32))\n".utf8)
 
-    /// The usual place is the library's own: a link there, or a pipe, was put there by somebody else.
+    /// The usual place belongs to the library, so a link or a pipe there comes from another user.
     @Test func onlyARegularFileIsReadAtTheUsualPlace() throws {
         let directory = try TemporaryDirectory()
         try SystemFile.write(directory.path("key"), text)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct RecipientSlotTests {
     private let yard = SlotYard()
 
-    /// The points of RFC 7748 that lead to an all-zero secret with every private key, as libsodium lists them.
+    /// The points of RFC 7748 that lead to an all-zero secret with every private key, according to libsodium's list.
     static let lowOrder: [[UInt8]] = [
         [UInt8](repeating: 0, count: 32),
         [1] + [UInt8](repeating: 0, count: 31),
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// With the refusal of any identity: another one would show that the identity is the holder's.
+    /// The refusal is the same for every identity. Another one would reveal the holder's identity.
     @Test(arguments: lowOrder)
     func aSlotWhoseEphemeralKeyEverybodyCanGuessIsRefused(point: [UInt8]) throws {
         let identity = try Identity.random()
@@ -45,7 +45,8 @@ import Testing
     }
 
     @Test func aRecipientThatNoIdentityHasIsRefused() throws {
-        // The same points in forms that X25519 takes and no private key leads to: nobody would find the slot.
+        // The same points in forms that X25519 accepts and that no private key leads to, so no identity would find the
+        // slot.
         var high = try Identity.random().recipient.key.bytes
         high[31] |= 0x80
         let beyond = [0xF6] + [UInt8](repeating: 0xFF, count: 30) + [0x7F]
@@ -60,7 +61,7 @@ import Testing
     @Test func anotherRecipientsSlotCostsNoMultiplication() throws {
         let (own, other) = (try Identity.random(), try Identity.random())
         var slot = try yard.slot(RecipientMaker(recipient: own.recipient, isUnattended: true))
-        // A low-order point would be told if it were tried.
+        // If a low-order point were tried, the error would reveal it.
         slot.ephemeral = [UInt8](repeating: 0, count: 32)
         #expect(refusal(of: slot, RecipientOpener(key: other.keys[0]), yard.vaultID) == .authenticationFailed)
     }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyVault
 
-/// The rules of every kind of slot, one table for all.
+/// Tests of the rules for every kind of slot, in one table.
 @Suite struct SlotConformanceTests {
     private let yard = SlotYard()
     private let trusted = [UInt8](repeating: 9, count: 32)
@@ -23,7 +23,7 @@ import Testing
         #expect(yard.search([slot]).failure(with: [subject.stranger]) == subject.mismatch)
     }
 
-    /// A crafted file must not answer questions about a credential: no slot of a kind is refused as a wrong one is.
+    /// A crafted file must not reveal anything about a credential. A slot of another kind is refused like a wrong one.
     @Test(arguments: SlotSubject.all)
     func doesNotOpenWithACredentialOfAnotherKind(_ subject: SlotSubject) throws {
         let slot = try yard.slot(subject.maker)
@@ -128,7 +128,7 @@ import Testing
     func isMadeAnewEachTime(_ subject: SlotSubject) throws {
         let (one, two) = (try yard.slot(subject.maker), try yard.slot(subject.maker))
         #expect(one.wrappedRoot != two.wrappedRoot && one.commitment != two.commitment)
-        // The recipient's public key is the same; its ephemeral key, and every salt, is fresh.
+        // The recipient's public key is the same. Its ephemeral key and every salt are new.
         #expect(one.kind == .recipient ? one.ephemeral != two.ephemeral : one.parameters != two.parameters)
     }
 
@@ -175,7 +175,7 @@ import Testing
         #expect(!slot.isRecognised(by: holder, [], vaultID: own))
         #expect(!slot.isRecognised(by: other, [trusted], vaultID: own))
         #expect(!slot.isRecognised(by: holder, [trusted], vaultID: SecureRandom.bytes(count: 16)))
-        // A rekey carries it on without knowing it.
+        // A rekey keeps the field without knowing it.
         try slot.reseal(.random(), as: .resealed, vaultID: own)
         #expect(slot.isRecognised(by: holder, [trusted], vaultID: own))
     }

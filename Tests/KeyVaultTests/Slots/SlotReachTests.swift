@@ -23,7 +23,7 @@ import Testing
         for (offset, value) in [(0, UInt8(0)), (0, 5), (0, 255), (2, 2), (2, 255)] {
             #expect(code { () throws(VaultError) in _ = try slot.changing(offset, to: [value]) } == .unsupported)
         }
-        // The reach is that of the file.
+        // The reach is the file's.
         for reach in [UInt8(0), 4, 255] {
             #expect(code { () throws(VaultError) in _ = try slot.changing(1, to: [reach]) } == .corrupt)
         }

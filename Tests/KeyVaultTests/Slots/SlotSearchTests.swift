@@ -6,7 +6,7 @@ import Testing
 @Suite struct SlotSearchTests {
     private let yard = SlotYard()
 
-    /// A passphrase slot that states other costs than it was made with.
+    /// Returns a passphrase slot that states other costs than its real ones.
     private func slot(
         _ passphrase: Passphrase, id: UInt32, stating costs: (passes: UInt32, memoryKiB: UInt32)
     ) throws -> KeySlot {
@@ -14,7 +14,7 @@ import Testing
         var writer = ByteWriter()
         writer.append(costs.passes)
         writer.append(costs.memoryKiB)
-        // Preamble and size 24, public key 32, salt 16.
+        // The offset is the sum of preamble and size (24), public key (32) and salt (16).
         return try #require(try slot.changing(72, to: writer.bytes))
     }
 
@@ -27,7 +27,7 @@ import Testing
         let own = try Passphrase("one")
         let opener = PassphraseOpener(passphrase: own)
         let slot = try slot(own, id: 1, stating: (passes, memoryKiB))
-        // Had it been tried, the answer for a TiB would be that it cannot be had.
+        // If the slot had been tried, the error for a TiB would be that the memory is not available.
         #expect(throws: CryptoError(.parameterOutOfRange, "Argon2id")) { try opener.work(for: slot.parameters[...]) }
         #expect(throws: CryptoError(.parameterOutOfRange, "Argon2id")) {
             _ = try opener.holder(parameters: slot.parameters[...], vaultID: yard.vaultID)

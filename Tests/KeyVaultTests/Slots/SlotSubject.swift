@@ -4,20 +4,20 @@ import Testing
 
 @testable import KeyVault
 
-/// One kind of slot with one reach, and what the conformance suite needs to put it through its table.
+/// One kind of slot with one reach, and the data that the conformance suite needs for its table.
 struct SlotSubject: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let maker: any SlotMaker
-    /// Opens what the maker made.
+    /// Opens the slot that the maker created.
     let opener: any SlotOpener
-    /// The same kind of credential, another one.
+    /// Another credential of the same kind.
     let stranger: any SlotOpener
-    /// What it means that no slot opens with such a credential.
+    /// The error if no slot opens with such a credential.
     let mismatch: VaultError.Code
 
     static let all: [SlotSubject] = {
         do { return try [passphrase(), keyText(.keyFile), keyText(.credential)] + recipients() } catch {
-            // The suite would otherwise pass over nothing.
+            // Otherwise the suite would test nothing.
             fatalError("no slots to test: \(error)")
         }
     }()
@@ -50,8 +50,8 @@ struct SlotSubject: Sendable, CustomTestStringConvertible {
     }
 }
 
-/// The same opener, which derives the secret of the same parameters only once: every bit of a slot is flipped, and most of
-/// them do not change the parameters.
+/// The same opener, which derives the secret of the same parameters only once. The tests flip every bit of a slot, and
+/// most bits do not change the parameters.
 final class MemoOpener: SlotOpener {
     private let base: any SlotOpener
     private let seen = Mutex<[[UInt8]: HolderSecret]>([:])
@@ -73,7 +73,7 @@ final class MemoOpener: SlotOpener {
 }
 
 extension Passphrase {
-    /// For tests only: a literal is nobody's secret.
+    /// Creates a passphrase from a literal, which is not a secret. For tests only.
     convenience init(_ text: String) throws {
         let bytes = Array(text.utf8).withRawBytes { SecretBytes(copying: $0) }
         try self.init(bytes)

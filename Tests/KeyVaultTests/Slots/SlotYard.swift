@@ -3,7 +3,7 @@ import Testing
 
 @testable import KeyVault
 
-/// A root and the slots that are made for it, without a vault.
+/// A root and its slots, without a vault.
 final class SlotYard: Sendable {
     let root = RootKey.random()
     let vaultID = SecureRandom.bytes(count: 16)
@@ -26,7 +26,7 @@ extension SlotOpener {
     }
 }
 
-/// The code with which a slot refuses, or nil when it opens.
+/// Returns the code of a slot's refusal, or `nil` if it opens.
 func refusal(of slot: KeySlot, _ opener: any SlotOpener, _ vaultID: [UInt8]) -> CryptoError.Code? {
     do throws(CryptoError) {
         _ = try opener.open(slot, vaultID: vaultID)
@@ -37,12 +37,12 @@ func refusal(of slot: KeySlot, _ opener: any SlotOpener, _ vaultID: [UInt8]) -> 
 }
 
 extension KeySlot {
-    /// Reads one slot of a file of some role; nil for an empty area.
+    /// Reads one slot of a file with this role, or `nil` from an empty area.
     static func parsed(_ bytes: [UInt8], role: CompartmentRole) throws(VaultError) -> KeySlot? {
         try parse(bytes[...], count: 1, role: role, path: "vault").first
     }
 
-    /// The slot with other bytes at an offset of its encoding, as its own file's reader takes it.
+    /// Returns the slot with other bytes at an offset of its encoding, as its own file's reader accepts it.
     func changing(_ offset: Int, to bytes: [UInt8]) throws(VaultError) -> KeySlot? {
         var changed = encoded
         changed.replaceSubrange(offset..<offset + bytes.count, with: bytes)
@@ -52,12 +52,12 @@ extension KeySlot {
 }
 
 extension SlotSearch {
-    /// The code of the search's failure, or nil when a slot opened.
+    /// Returns the code of the search's failure, or `nil` if a slot opened.
     func failure(with openers: [any SlotOpener]) -> VaultError.Code? {
         code { () throws(VaultError) in _ = try open(with: openers) }
     }
 
-    /// The id of the slot that opens.
+    /// Returns the id of the slot that opens.
     func opened(with openers: [any SlotOpener]) throws -> UInt32? {
         let opened = try open(with: openers)
         return opened.slot.id

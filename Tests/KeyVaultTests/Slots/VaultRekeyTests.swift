@@ -7,10 +7,10 @@ import Testing
 
 @testable import KeyVault
 
-/// A vault with two persons and a service, and items of both classes, in the index and in files of their own.
+/// A vault with two persons and a service, and items of both classes, in the index and in separate files.
 struct RekeyYard {
     let fixture: VaultFixture
-    /// Makes the vault and rekeys it.
+    /// The person who creates and rekeys the vault.
     let ada: Identity
     let bob: Identity
     let bobSlot: UInt32
@@ -39,7 +39,7 @@ struct RekeyYard {
         try fixture.open(with: .identity(identity ?? ada))
     }
 
-    /// Sees that a program reads everything that its slot reaches.
+    /// Checks that a program reads everything that its slot reaches.
     func expectAllItems(_ vault: Vault, isPersons: Bool, _ comment: Comment = "") throws {
         #expect(try vault.value("small", "service") == Self.small, comment)
         #expect(try vault.value("large", "service") == Self.large, comment)
@@ -53,7 +53,7 @@ struct RekeyYard {
         #expect(try vault.value("large", "person") == Self.large, comment)
     }
 
-    /// The three writes of a rekey, as a program makes them that could be killed between them.
+    /// Returns the three writes of a rekey, as a program makes them that could be killed between them.
     func writes(_ options: RekeyOptions) throws -> [(role: CompartmentRole, bytes: [UInt8])] {
         let vault = try person()
         let contents = try vault.current()
@@ -70,7 +70,7 @@ struct RekeyYard {
         return writes
     }
 
-    /// Writes a `vault` whose index of items nobody can read, with everything around it as it should be.
+    /// Writes a `vault` with an unreadable index of items, in which everything else is correct.
     func damageIndex() throws { try Self.damageIndex(of: fixture) }
 
     static func damageIndex(of fixture: VaultFixture) throws {
@@ -97,7 +97,7 @@ struct RekeyYard {
     }
 }
 
-/// New roots: a former member's knowledge ends, and nobody else notices.
+/// Tests of new roots: a former member's knowledge becomes useless, and the others notice nothing.
 @Suite struct VaultRekeyTests {
     private let yard: RekeyYard
     private var fixture: VaultFixture { yard.fixture }
@@ -108,7 +108,7 @@ struct RekeyYard {
         try CompartmentHead(parsing: SystemFile.read(fixture.beside(role.leaf)), path: "")
     }
 
-    /// Sees that a root opens neither head nor part of a compartment, in any period that it may try.
+    /// Checks that a root opens neither head nor part of a compartment, in any period that it may try.
     private func expectNothingOpens(_ role: CompartmentRole, with root: RootKey) throws {
         let directory = try #require(try fixture.place.openDirectory())
         let file = try #require(try CompartmentFile.open(role, in: directory))
@@ -122,7 +122,7 @@ struct RekeyYard {
         }
     }
 
-    // MARK: The removed
+    // MARK: Removed holders
 
     @Test func aRemovedServiceOpensNothingNew() throws {
         let service = try fixture.open()
@@ -132,18 +132,18 @@ struct RekeyYard {
         let report = try person.removeSlot(id: yard.serviceSlot)
         #expect(report.period == 2 && report.removed.map(\.id) == [yard.serviceSlot])
         #expect(report.kept.map(\.id) == [1, yard.bobSlot])
-        // Running, reopening with the credential, and as a user who has never seen the vault.
+        // The service is running, reopens with the credential, and is a user who has never seen the vault.
         #expect(code { () throws(VaultError) in _ = try service.value("small", "service") } == .locked)
         #expect(code { () throws(VaultError) in try service.add("s", "a") } == .locked)
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .wrongKeyFile)
         try expectNothingOpens(.service, with: old)
         try expectNothingOpens(.person, with: old)
-        // The old copy is told by everybody who has seen the new one.
+        // Every user who has seen the new copy refuses the old one.
         try fixture.restore(before)
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .rolledBack)
         #expect(code { () throws(VaultError) in _ = try yard.person() } == .rolledBack)
         #expect(code { () throws(VaultError) in _ = try person.value("small", "service") } == .rolledBack)
-        // For one who has not it is what it was: nothing that was written since.
+        // For a user who has not seen it, the old copy is unchanged and contains nothing that was written since.
         try fixture.forget()
         try yard.expectAllItems(try fixture.open(), isPersons: false)
     }
@@ -181,7 +181,7 @@ struct RekeyYard {
         let ada = try yard.person()
         let service = try fixture.open()
         try ada.removeSlot(id: yard.bobSlot)
-        // `service` has seen it as well.
+        // The open `service` has seen it as well.
         try yard.expectAllItems(service, isPersons: false)
         try elsewhere.accept(.identity(yard.bob)).removeSlot(id: 1)
         try fixture.restore(try elsewhere.copy())
@@ -193,7 +193,7 @@ struct RekeyYard {
         #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .forked)
     }
 
-    // MARK: Those who stay
+    // MARK: Remaining holders
 
     @Test(arguments: VaultSlotTests.Way.all, [false, true])
     func everyHolderWhoStaysFollowsAndReopens(_ way: VaultSlotTests.Way, renewsPersons: Bool) throws {
@@ -205,7 +205,7 @@ struct RekeyYard {
             if isPersons, way.kind == .recipient { try fixture.accept(credential) }
             let holder = try fixture.open(with: credential)
             for period in [UInt32(2), 3] {
-                // Another person makes it: nobody but its maker is there.
+                // Another person makes the rekey, without the other holders.
                 try yard.person(yard.bob).rekey(RekeyOptions(renewsPersons: renewsPersons))
                 try yard.expectAllItems(holder, isPersons: isPersons, "period \(period)")
                 try holder.add("s", "\(period)", isPersons ? .whenUnlocked : .afterFirstUnlock)
@@ -220,7 +220,7 @@ struct RekeyYard {
         }
     }
 
-    /// The holder's code for the vault is carried on: nobody has to accept it again.
+    /// The holder's code for the vault is kept, so no holder must accept the vault again.
     @Test func nobodyHasToAcceptARekeyEvenWithoutAMemoryOfThePlace() throws {
         try yard.person(yard.bob).rekey(RekeyOptions(renewsPersons: true))
         try fixture.forget()
@@ -244,7 +244,7 @@ struct RekeyYard {
         try yard.expectAllItems(try yard.person(), isPersons: true)
     }
 
-    // MARK: What a period begins with
+    // MARK: The start of a period
 
     @Test(arguments: [false, true]) func eachClassWithANewRootGoesOnInItsNextEpoch(renewsPersons: Bool) throws {
         let vault = try yard.person()
@@ -257,7 +257,7 @@ struct RekeyYard {
         #expect(try vault.rotationState(of: .afterFirstUnlock).isResealing)
         #expect(try vault.rotationState(of: .whenUnlocked).isResealing == renewsPersons)
         #expect(try blob.opens(with: vault.currentKeyring()))
-        // Digests of before are still checked, and new ones are made with another key.
+        // Earlier digests are still checked, and new ones are made with another key.
         #expect(try vault.withTokenKey(token) { $0.count } == 32)
         #expect(try vault.withTokenKey { id, _ in id } != token)
         #expect(try head(.service).generation == 1 && head(.service).period == 2)
@@ -279,7 +279,7 @@ struct RekeyYard {
         #expect(events.contains(.rekeyed) && events.contains(.created))
     }
 
-    /// A service that opens the vault between the writes 2 and 3 uses the new key already.
+    /// A service that opens the vault between writes 2 and 3 already uses the new key.
     @Test func theThirdWriteIsEnteredUnderTheNewLogKey() throws {
         let vault = try yard.person()
         let number = vault.log.keyNumber
@@ -291,7 +291,7 @@ struct RekeyYard {
         #expect(numbers == [number, number, number + 1])
     }
 
-    /// It enters its reading after an entry under the new key: the log stays whole, and has the entry.
+    /// The program enters its reading after an entry under the new key. The log remains whole and contains the entry.
     @Test func aProgramThatHadTheVaultOpenEntersUnderTheNewLogKey() throws {
         let (service, vault) = (try fixture.open(), try yard.person())
         try vault.rekey()
@@ -303,7 +303,7 @@ struct RekeyYard {
         #expect(found.isIntact && last == .itemRead, "\(found)")
     }
 
-    // MARK: Slots without a person's word
+    // MARK: Slots that no person vouched for
 
     @Test func aSlotThatNoPersonVouchedForStaysOnlyByName() throws {
         let fixture = try VaultFixture()
@@ -318,11 +318,11 @@ struct RekeyYard {
         #expect(try person.slots().map(\.id) == [1, added.id])
         #expect(try person.slots().map(\.isVouchedFor) == [true, true])
         #expect(throws: Never.self) { try fixture.open() }
-        // Whoever names it vouches for it.
+        // Naming the slot vouches for it.
         #expect(throws: Never.self) { try person.rekey() }
     }
 
-    /// The number that the caller names says nothing of the reach, which no person has stated.
+    /// The caller's slot number does not determine the reach, which no person has stated.
     @Test func aSlotOfAPersonThatNoPersonVouchedForDoesNotStay() throws {
         let vault = try yard.person()
         let contents = try vault.current()
@@ -378,7 +378,7 @@ struct RekeyYard {
         #expect(try staying.value("s", "a") == [1, 2, 3])
         #expect(try staying.value("s", "large") == RekeyYard.large)
         #expect(try fixture.open().value("s", "large") == RekeyYard.large)
-        // The first person comes later.
+        // The first person is added later.
         let identity = try Identity.random()
         try fixture.open().addSlot(.recipient(identity.recipient))
         let person = try fixture.accept(.identity(identity))

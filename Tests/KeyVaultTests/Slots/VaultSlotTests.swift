@@ -7,9 +7,9 @@ import Testing
 
 @testable import KeyVault
 
-/// Slots of a vault that lies on disk.
+/// Tests of slots of a vault on disk.
 @Suite struct VaultSlotTests {
-    /// A slot of each kind and what opens it.
+    /// A slot of each kind and its credential.
     struct Way: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let kind: SlotKind
@@ -64,7 +64,7 @@ import Testing
             #expect(added.id == 2 && added.kind == way.kind && added.reach == way.reach)
             #expect(try vault.slots().map(\.id) == [1, 2])
             if way.kind == .recipient, way.reach == .whenUnlocked {
-                // Anybody can make a vault for a public key: its holder accepts this one first.
+                // Any user can create a vault for a public key, so its holder accepts this one first.
                 #expect(code { () throws(VaultError) in _ = try fixture.open(with: credential) } == .notAccepted)
                 try fixture.accept(credential)
             }
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func passphrasesThatTogetherCostTooMuchAreRefused() throws {
-        // The slot is planted by hand: to derive it would cost minutes.
+        // The slot is written directly, because its derivation would take minutes.
         let fixture = try VaultFixture()
         let vault = try fixture.create(with: passphrase("first"))
         try vault.change(.slotAdded, needsPerson: true) { draft throws(VaultError) in
@@ -167,7 +167,7 @@ import Testing
         let old = try passphrase("old")
         #expect(code { () throws(VaultError) in _ = try fixture.open(with: old) } == .wrongPassphrase)
         #expect(try fixture.keyID(with: passphrase("new")) == vault.activeKey().id.description)
-        // Who comes second finds that his slot is gone, and changes nothing.
+        // The second writer finds that its slot is missing, and changes nothing.
         let third = try words("third")
         #expect(code { () throws(VaultError) in try vault.replaceSlot(id: id, with: third) } == .slotNotFound)
         #expect(throws: Never.self) { try fixture.open(with: passphrase("new")) }
@@ -184,7 +184,7 @@ import Testing
             switch result {
             case .success: winners.append(number)
             case .failure(let error):
-                // Later ones may find their old passphrase wrong before they get as far as the slot.
+                // Later writers may find their old passphrase wrong before they reach the slot.
                 #expect([.slotNotFound, .wrongPassphrase].contains((error as? VaultError)?.code))
             }
         }
@@ -224,7 +224,7 @@ import Testing
         let person = try fixture.open(with: passphrase("person"))
         #expect(try reachesPerson(person))
         #expect(try !reachesPerson(fixture.open()))
-        // No person was there to vouch for the first slot.
+        // No person was present to vouch for the first slot.
         #expect(try person.slots().map(\.isVouchedFor) == [false, true])
         let slot = try words("another")
         let service = try fixture.open()
@@ -281,7 +281,7 @@ import Testing
         #expect(try service.slots().map(\.id) == [1, 2])
         let credential = VaultCredential.keyFile(path: planted)
         #expect(code { () throws(VaultError) in _ = try fixture.open(with: credential) } == .wrongKeyFile)
-        // The next writer leaves it out.
+        // The next writer removes it.
         try service.add("s", "a")
         let head = try CompartmentHead(parsing: SystemFile.read(fixture.path), path: "")
         #expect(head.slots.map(\.id) == [2])
@@ -300,17 +300,17 @@ import Testing
     }
 }
 
-/// The text of a key file with a fresh key.
+/// Returns the text of a key file with a new key.
 func keyText() -> [UInt8] {
     let digits = SecureRandom.bytes(count: 32).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
     return Array("sealed-key-1 \(digits.joined())\n".utf8)
 }
 
 extension VaultFixture {
-    /// A credential of the unit that `inUnit` stands for.
+    /// Returns the path of a credential of the unit that `inUnit` imitates.
     func credential(_ name: String) -> String { directory.path("credentials/\(name)") }
 
-    /// Runs as if the service manager had given this program credentials.
+    /// Runs the body as if the service manager had passed credentials to this program.
     func inUnit<Result>(_ body: () throws -> Result) throws -> Result {
         if !SystemFile.exists(directory.path("credentials")) { try directory.directory("credentials") }
         return try CredentialDirectory.$current.withValue(

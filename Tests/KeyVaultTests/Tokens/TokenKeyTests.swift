@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyVault
 
-/// The keys that token digests are made with.
+/// Tests of the keys for token digests.
 @Suite struct TokenKeyTests {
     private let fixture: VaultFixture
 
@@ -43,7 +43,7 @@ import Testing
         #expect(try fixture.create().withTokenKey(Bytes16.zero) { _ in true } == nil)
     }
 
-    // MARK: What is refused
+    // MARK: Refusals
 
     private func parsed(_ entries: [TokenKeyEntry]) -> VaultError.Code? {
         code { () throws(VaultError) in _ = try [TokenKeyEntry](parsing: entries.encoded[...], path: "") }
@@ -70,7 +70,7 @@ import Testing
         #expect(try parsed(changing: offset) == (offset == 16 ? .unsupported : .corrupt))
     }
 
-    /// A backup brings in older ones than the vault has.
+    /// A backup imports older keys than the vault has.
     @Test func keysAreWrittenInTheOrderOfTheirCreation() throws {
         let vault = try fixture.create()
         let (vaultID, root) = (vault.heldContents.vaultID, vault.keys.service)

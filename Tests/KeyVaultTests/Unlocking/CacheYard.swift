@@ -3,9 +3,9 @@ import Glibc
 import KeyVault
 import TestSupport
 
-/// A fresh directory of mode 0700 on `/dev/shm`, removed with what is in it.
+/// A new directory of mode 0700 on `/dev/shm`, removed with its contents.
 final class MemoryDirectory: Sendable {
-    /// Whether there is a file system in memory to make one on.
+    /// True if a file system in memory is available.
     static let isAvailable = access("/dev/shm", W_OK) == 0
 
     let path: String
@@ -27,7 +27,7 @@ final class MemoryDirectory: Sendable {
     /// The directory of tickets.
     var tickets: String { "\(path)/sealed-groups" }
 
-    /// The only file of tickets in it.
+    /// Returns the only file of tickets.
     func onlyFile() throws -> String {
         let names = try SystemFile.names(tickets)
         guard let name = names.first, names.count == 1 else { throw MemoryDirectoryFailure() }
@@ -37,17 +37,17 @@ final class MemoryDirectory: Sendable {
 
 struct MemoryDirectoryFailure: Error {}
 
-/// Both caches, for tests that hold for either.
+/// Both caches, for tests that apply to either.
 enum CacheKind: String, CaseIterable, Sendable {
     case kernel, file
 
-    /// Those that work on this system.
+    /// The caches that work on this system.
     static let usable = allCases.filter { $0 == .kernel ? hasKernelKeyring : MemoryDirectory.isAvailable }
-    /// Whether the kernel lets this process use its keyrings; containers often do not.
+    /// True if the kernel lets this process use its keyrings, which containers often do not.
     static let hasKernelKeyring = UnlockCaches.kernelKeyring.isUsable
 }
 
-/// One cache of a kind, with what it needs.
+/// One cache of a kind, with its resources.
 struct CacheYard {
     let kind: CacheKind
     let caches: UnlockCaches
@@ -59,11 +59,11 @@ struct CacheYard {
         caches = memory.map { .runtimeFile(below: $0.path) } ?? .kernelKeyring
     }
 
-    /// How a child process is told of it.
+    /// The argument that names the cache to a child process.
     var argument: String { memory?.path ?? "kernel" }
 }
 
-/// Asks again until the answer is true, for half a minute at most.
+/// Repeats the check until it is true, for half a minute at most.
 func eventually(_ condition: () throws -> Bool) rethrows -> Bool {
     for _ in 0..<600 {
         if try condition() { return true }

@@ -8,7 +8,7 @@ import Testing
 @Suite(.enabled(if: CacheKind.hasKernelKeyring)) struct KernelKeyringTests {
     private let name = UnlockName(vaultID: SecureRandom.bytes(count: 16), .whenUnlocked)
 
-    /// The lines of proc(5)'s `/proc/keys` about this test's key.
+    /// Returns the lines of proc(5)'s `/proc/keys` about this test's key.
     private func lines() throws -> [[Substring]] {
         String(decoding: try SystemFile.read("/proc/keys"), as: UTF8.self).split(separator: "\n")
             .filter { $0.contains(name.text) }.map { $0.split(separator: " ") }
@@ -19,7 +19,7 @@ import Testing
         defer { try? keyring.remove(name) }
         try [UInt8](repeating: 7, count: 40).withUnsafeBytes { try keyring.store($0, as: name, for: .seconds(3600)) }
         let line = try #require(try lines().first)
-        // Flags, uses, time left, permissions, user.
+        // The fields are flags, uses, time left, permissions, user.
         #expect(line[4] == "003b0000")
         #expect(line[5] == "\(geteuid())")
         #expect(line[3] != "perm")
@@ -31,7 +31,7 @@ import Testing
         for byte in 1...3 as ClosedRange<UInt8> {
             try [UInt8](repeating: byte, count: 40).withUnsafeBytes { try keyring.store($0, as: name, for: nil) }
         }
-        // The dead ones vanish when the kernel has collected them.
+        // The dead keys disappear when the kernel has collected them.
         #expect(try eventually { try lines().count == 1 })
     }
 
@@ -43,7 +43,7 @@ import Testing
     }
 }
 
-/// What a keyring says that cannot be brought about here.
+/// Tests of a keyring's errors that cannot be caused here.
 @Suite struct KernelKeyringRefusalTests {
     private func code(_ answers: [Int32]) -> (code: VaultError.Code?, ended: Int) {
         var (asked, ended) = (0, 0)

@@ -74,7 +74,7 @@ import Testing
         unlink(file)
         mkfifo(file, 0o600)
         #expect(readCode() == .unsafeFile)
-        // Storing puts a file in its place and leaves the target alone.
+        // Storing replaces the link and leaves the target unchanged.
         unlink(file)
         symlink(target, file)
         try store(in: cache)
@@ -88,7 +88,7 @@ import Testing
         #expect(!cache.isUsable)
         #expect(code { () throws(VaultError) in try store(in: cache) } == .noUnlockCache)
         #expect(try SystemFile.names(disk.path) == [])
-        // Not even when the file was made by hand.
+        // This also holds if the file was created by hand.
         try disk.directory("sealed-groups")
         try SystemFile.write(disk.path("sealed-groups/\(name.text)"), [UInt8](repeating: 7, count: 40))
         #expect(code { () throws(VaultError) in _ = try read(cache) } == .noUnlockCache)
@@ -127,7 +127,7 @@ import Testing
         try cache.remove(name)
         #expect(try memory.onlyFile() == other)
         for path in left { try SystemFile.write(path, bytes) }
-        // Where there is nothing else, too.
+        // This also holds if no other file exists.
         try cache.remove(name)
         #expect(try memory.onlyFile() == other)
     }

@@ -6,9 +6,9 @@ import Testing
 
 @testable import KeyVault
 
-/// What every cache has to do.
+/// Tests of the common behaviour of every cache.
 @Suite(.enabled(if: MemoryDirectory.isAvailable)) struct UnlockCacheTests {
-    /// A cache, and names that no other test uses; its tickets are removed at the end.
+    /// A cache, and names that no other test uses. Its tickets are removed at the end.
     final class Place {
         let yard: CacheYard
         let cache: any UnlockCache
@@ -76,7 +76,7 @@ import Testing
         #expect(try place.yard.memory.map { try SystemFile.names($0.path) } ?? [] == [])
     }
 
-    /// Threads of one process must not meet in a half-made ticket either.
+    /// Threads of one process must not find an incomplete ticket either.
     @Test(arguments: CacheKind.usable) func storesAtOnceLeaveOneWholeTicket(_ kind: CacheKind) throws {
         let place = try Place(kind)
         let cache = place.cache
@@ -102,7 +102,7 @@ import Testing
         #expect(BootClock.milliseconds() >= deadline)
         place.cache.wipeExpired(place.second)
         place.cache.wipeExpired(place.first)
-        // What was over is gone, not only refused; the kernel takes up to two seconds more.
+        // The expired ticket is removed, not only refused. The kernel takes up to two seconds more.
         #expect(try eventually { try place.read(place.second) == nil })
         #expect(try place.read(place.first) == "stays")
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import KeyVault
 
-/// A cache that can be told to refuse everything.
+/// A cache that can be set to refuse everything.
 private final class FakeCache: UnlockCache {
     private struct State {
         var tickets: [String: [UInt8]] = [:]
@@ -79,7 +79,7 @@ private final class FakeCache: UnlockCache {
         #expect((kernel.count, file.count) == (0, 1))
         #expect(caches.place == .runtimeFile)
         #expect(try state() == .unlocked(for: nil))
-        // A program that may use the kernel's keyring finds it all the same.
+        // A program that may use the kernel's keyring finds the key nevertheless.
         kernel.fail(with: nil)
         #expect(try state() == .unlocked(for: nil))
     }

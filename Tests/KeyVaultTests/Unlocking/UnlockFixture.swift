@@ -3,8 +3,7 @@ import TestSupport
 
 @testable import KeyVault
 
-/// A vault with a passphrase, a cache of one kind, and processes that share them. What is left in the cache is removed at
-/// the end.
+/// A vault with a passphrase, a cache of one kind, and processes that share them. The cache is emptied at the end.
 final class UnlockFixture {
     let vault: VaultFixture
     let yard: CacheYard
@@ -13,7 +12,8 @@ final class UnlockFixture {
     private let words: String
     private let names: [UnlockName]
 
-    /// - Parameter withService: Whether an unattended recipient opens it as well: then a lock leaves *after first unlock*.
+    /// - Parameter withService: True if an unattended recipient opens it as well. Then a lock leaves *after
+    ///   first unlock*.
     init(_ kind: CacheKind, passphrase words: String = "correct-horse", withService: Bool = false) throws {
         vault = try VaultFixture()
         yard = try CacheYard(kind)
@@ -25,12 +25,12 @@ final class UnlockFixture {
         names = ProtectionClass.allCases.map { UnlockName(vaultID: id, $0) }
     }
 
-    /// By the names that it began with: a test may have put another vault in its place.
+    /// Removes the original names, because a test may have replaced the vault.
     deinit { for name in names { try? yard.caches.remove(name) } }
 
     func person() throws -> Vault { try onCache { try vault.open(with: passphrase(words)) } }
 
-    /// Without any credential.
+    /// Opens the vault without any credential.
     func anybody() throws(VaultError) -> Vault {
         try onCache { () throws(VaultError) in try vault.open(with: .automatic) }
     }
@@ -50,7 +50,7 @@ final class UnlockFixture {
         try onCache { () throws(VaultError) in try Vault.availability(vault.accessGroup, in: vault.home) }
     }
 
-    /// Vaults that `body` opens use this fixture's cache.
+    /// Runs a body in which opened vaults use this fixture's cache.
     func onCache<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         var result: Swift.Result<Result, Failure>?
         UnlockCaches.$current.withValue(yard.caches) {
@@ -60,7 +60,7 @@ final class UnlockFixture {
         return try result.get()
     }
 
-    /// A process with a session keyring of its own, as another login or a service has.
+    /// Starts a process with a separate session keyring, as another login or a service has.
     func session() throws -> ProbeSession {
         let child = try ChildProcess(
             "sealed-probe", ["vault-session", vault.directory.path, "\(vault.group)", yard.argument])
@@ -76,7 +76,7 @@ struct ProbeSession {
 
     let child: ChildProcess
     let words: String
-    /// Kept while the process may need what belongs to it.
+    /// The fixture, which must exist as long as the process needs its resources.
     let fixture: UnlockFixture
 
     func ask(_ line: String) throws -> String {

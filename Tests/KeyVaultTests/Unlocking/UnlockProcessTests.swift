@@ -4,7 +4,7 @@ import KeyVault
 import TestSupport
 import Testing
 
-/// Unlocking and locking between processes that have session keyrings of their own.
+/// Tests of unlocking and locking between processes with separate session keyrings.
 @Suite(.enabled(if: MemoryDirectory.isAvailable)) struct UnlockProcessTests {
     /// | login | service |
     /// | --- | --- |
@@ -44,7 +44,7 @@ import Testing
         #expect(try fixture.session().ask("open") == "locked")
     }
 
-    /// A process that was given the passphrase is locked as well, although it never looked at a cache.
+    /// A process with the passphrase is locked as well, although it has never read a cache.
     @Test(.enabled(if: CacheKind.hasKernelKeyring)) func aLockReachesAKeyInMemory() throws {
         let fixture = try UnlockFixture(.kernel)
         let holder = try fixture.session()
@@ -64,7 +64,7 @@ import Testing
         #expect(try service.ask("open") == "opened")
         #expect(try eventually { try service.ask("use") == "locked" })
         #expect(try login.ask("use") == "locked")
-        // The first class stays.
+        // The first class remains unlocked.
         #expect(try fixture.session().ask("open") == "opened")
     }
 
@@ -78,7 +78,7 @@ import Testing
         let arguments = ["unlock-find", fixture.vaultID, fixture.yard.argument]
         #expect(try ChildProcess.run("sealed-probe", arguments).outputText == "found\n")
         #expect(try ChildProcess.runUnprivileged("sealed-probe", arguments).outputText == "none\n")
-        // Not even where the runtime directory was opened to everybody.
+        // This also holds if the runtime directory is open to all users.
         if let memory = fixture.yard.memory {
             for path in [memory.path, memory.tickets] { chmod(path, 0o755) }
             #expect(try ChildProcess.runUnprivileged("sealed-probe", arguments).outputText == "none\n")

@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Asks for availability and status, and sees that nothing below the home or the runtime directory changed.
+    /// Queries availability and status, and checks that nothing below the home or the runtime directory changed.
     private func untouched(_ fixture: UnlockFixture) throws -> VaultAvailability {
         let roots = [fixture.vault.directory.path, fixture.yard.memory?.path].compactMap { $0 }
         let before = try Snapshot(of: roots)
@@ -56,7 +56,7 @@ import Testing
         #expect(try untouched(fixture) == .locked)
         try fixture.person().unlock(for: .seconds(3600))
         #expect(try untouched(fixture) == .ready)
-        // Where only persons open the vault, a lock takes everything.
+        // If only persons open the vault, a lock closes both classes.
         #expect(try fixture.lock().locked == ProtectionClass.allCases)
         #expect(try untouched(fixture) == .locked)
     }
@@ -128,7 +128,7 @@ import Testing
         let fixture = try UnlockFixture(.file)
         let code = try SystemFile.read(fixture.vault.path)
         try fixture.person().unlock()
-        // The keyed code behind the checksum: no check without a key sees it.
+        // This is the keyed code after the checksum, which no check without a key covers.
         let area = code[32..<36].reversed().reduce(0) { $0 << 8 | Int($1) }
         var bytes = code
         bytes[40 + area + 32] ^= 1

@@ -8,9 +8,9 @@ import Testing
 
 @testable import KeyVault
 
-/// The roots of an open vault, through either cache.
+/// Tests of the roots of an open vault, with either cache.
 @Suite(.enabled(if: MemoryDirectory.isAvailable)) struct VaultKeysTests {
-    /// A vault's directory and roots; what it leaves in a cache is removed at the end.
+    /// A vault's directory and roots. Its tickets in a cache are removed at the end.
     final class Place {
         let yard: CacheYard
         let directory: TemporaryDirectory
@@ -31,7 +31,7 @@ import Testing
         var second: UnlockName { UnlockName(vaultID: vaultID, .whenUnlocked) }
         var stamp: String { directory.path(LockStamp.leaf) }
 
-        /// Another opening: by a person's slot, or by an unattended one.
+        /// Returns the keys of another opening, by a person's slot or by an unattended one.
         func keys(
             by reach: SlotReach, caches: UnlockCaches? = nil, openedAt stamp: LockStamp? = nil
         ) throws -> VaultKeys {
@@ -46,7 +46,7 @@ import Testing
             try yard.caches.state(of: name, in: FilePath(directory.path), nil)
         }
 
-        /// "key" where the person root is lent, or the code of the refusal.
+        /// Returns "key" if the person root is available, or the code of the refusal.
         func use(_ keys: VaultKeys) -> String {
             do throws(VaultError) {
                 return try keys.withPerson { root throws(VaultError) in
@@ -84,7 +84,7 @@ import Testing
         try place.lock()
         #expect(place.use(keys) == "locked")
         #expect(try !keys.reachesPerson())
-        // It was wiped, so putting the old stamp back brings nothing back.
+        // The key was wiped, so restoring the old stamp has no effect.
         try SystemFile.write(place.stamp, before)
         #expect(place.use(keys) == "locked")
         #expect(keys.service.commitment == place.service.commitment)
@@ -132,7 +132,8 @@ import Testing
         #expect(place.use(person) == "locked")
     }
 
-    /// Whoever has shared the key depends on the cache like everybody else, or a time limit would not reach it.
+    /// A process that has shared the key depends on the cache as well, because otherwise a time limit would not apply
+    /// to it.
     @Test(arguments: CacheKind.usable) func theEndOfATimeLimitReachesWhoUnlocked(_ kind: CacheKind) throws {
         let place = try Place(kind)
         defer { withExtendedLifetime(place) {} }
@@ -188,7 +189,7 @@ import Testing
         #expect(place.use(person) == "key")
     }
 
-    /// The lock comes after the look at the stamp, before the key is in the cache.
+    /// The lock happens after the check of the stamp, before the key is in the cache.
     @Test(arguments: [false, true]) func anUnlockThatMeetsALockTakesBackOnlyWhatIsItsOwn(_ wasThere: Bool) throws {
         let place = try Place(.file)
         defer { withExtendedLifetime(place) {} }
@@ -205,7 +206,7 @@ import Testing
     }
 }
 
-/// Does something just before a ticket of one name is stored.
+/// A cache that runs a closure just before a ticket of one name is stored.
 private struct InterruptedCache: UnlockCache {
     let cache: RuntimeFileCache
     let name: UnlockName

@@ -7,7 +7,7 @@ import Testing
 
 @testable import KeyVault
 
-/// Unlocking, locking and what others see of it, in one process.
+/// Tests of unlocking and locking in one process, and of their visibility to other openings.
 @Suite(.enabled(if: MemoryDirectory.isAvailable)) struct VaultLockingTests {
     @Test(arguments: CacheKind.usable) func anUnlockedVaultOpensForEverybody(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind)
@@ -30,10 +30,10 @@ import Testing
         for vault in [holder, sharer, finder] { #expect(try vault.isUnlocked()) }
         try fixture.lock()
         for vault in [holder, sharer, finder] { #expect(try !vault.isUnlocked()) }
-        // What is available after the first unlock stays so, also for who comes now.
+        // The class after first unlock remains available, also for new openings.
         _ = try finder.activeKey()
         #expect(try !fixture.anybody().isUnlocked())
-        // The next unlocking reaches all of them again.
+        // The next unlock reaches all of them again.
         try fixture.person().unlock()
         for vault in [holder, sharer, finder] { #expect(try vault.isUnlocked()) }
     }
@@ -46,7 +46,7 @@ import Testing
         try fixture.lock(everything: true)
         #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
         #expect(try !finder.isUnlocked())
-        // Who has the vault open keeps what was available after the first unlock.
+        // A program with the open vault keeps the class after first unlock.
         _ = try finder.activeKey()
     }
 
@@ -93,7 +93,7 @@ import Testing
         try fixture.vault.restore(damaged)
         #expect(code { () throws(VaultError) in try fixture.lock() } == .corrupt)
         #expect(try fixture.vault.copy().files == damaged.files)
-        // Who holds the key in memory was locked all the same.
+        // The holder of the key in memory was locked nevertheless.
         #expect(try !holder.isUnlocked())
     }
 
@@ -137,7 +137,7 @@ import Testing
         let fixture = try UnlockFixture(kind)
         defer { withExtendedLifetime(fixture) {} }
         try fixture.person().unlock()
-        // Another vault comes into its place.
+        // Another vault replaces it.
         let other = try UnlockFixture(kind, passphrase: "another")
         try fixture.vault.restore(other.vault.copy())
         #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .replaced)
@@ -147,7 +147,7 @@ import Testing
         #expect(try fixture.availability() == .locked)
     }
 
-    /// How `vault` is made not to open.
+    /// The faults that prevent `vault` from opening.
     enum Fault: CaseIterable, Sendable { case header, part, gone, mode }
 
     @Test(arguments: Fault.allCases) func aDamagedVaultLeavesWhenUnlockedToThoseWithATicket(_ fault: Fault) throws {
@@ -170,7 +170,7 @@ import Testing
         #expect(try finder.value("s", "a") == [7])
         #expect(finder.serviceFailure?.code == person.serviceFailure?.code)
         #expect(try fixture.status().whenUnlocked == .unlocked(for: nil))
-        // The status looks at the front of the file alone.
+        // The status reads only the front of the file.
         if fault != .part { #expect(try fixture.status().afterFirstUnlock == .locked) }
         try fixture.lock()
         #expect(code { () throws(VaultError) in _ = try finder.value("s", "a") } != nil)
@@ -207,7 +207,7 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
     }
 
-    /// Whoever locks may be in a sandbox that has neither the keyring nor the runtime directory of the others.
+    /// The locking program may run in a sandbox that has neither the keyring nor the runtime directory of the others.
     @Test(arguments: CacheKind.usable) func aLockHoldsWhereItCannotReachTheKeys(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind)
         defer { withExtendedLifetime(fixture) {} }
@@ -225,7 +225,7 @@ import Testing
         #expect(try fixture.status().whenUnlocked == .unlocked(for: nil))
     }
 
-    /// The ticket fits its own root and names the vault; only the vault's header tells that it is another one's.
+    /// The ticket fits its own root and names the vault. Only the vault's header shows that it belongs to another one.
     @Test(arguments: CacheKind.usable) func plantedKeysLeaveTheVaultLocked(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind)
         defer { withExtendedLifetime(fixture) {} }
@@ -248,7 +248,7 @@ import Testing
         try fixture.lock()
         #expect(try !holder.isUnlocked())
         #expect(try SystemFile.read(stamp).count == 16)
-        // Where the lock's stamp is displaced, whoever opened under it counts as locked.
+        // If the lock's stamp is displaced, openings under it count as locked.
         let later = try fixture.person()
         unlink(stamp)
         try planted.plant(at: stamp)
@@ -265,10 +265,10 @@ import Testing
         let made = try SystemFile.read(stamp)
         #expect(made.count == 16)
         #expect(try SystemFile.mode(stamp) == 0o600)
-        // The next one leaves it.
+        // The next opening leaves the stamp.
         #expect(try fixture.person().unlock())
         #expect(try SystemFile.read(stamp) == made)
-        // So a lock is not taken back by the removal of its stamp.
+        // So the removal of its stamp does not revert a lock.
         try fixture.lock()
         unlink(stamp)
         #expect(try !person.isUnlocked())
@@ -283,7 +283,7 @@ import Testing
     }
 }
 
-/// What another member of a shared directory can put where a lock stamp goes.
+/// The files that another member of a shared directory can put in the place of a lock stamp.
 enum PlantedStamp: String, CaseIterable, Sendable {
     case nothing, directory, fullDirectory, link, pipe, foreignFile
 

@@ -29,7 +29,7 @@ struct SecretKeyVector: Decodable, Sendable, CustomTestStringConvertible {
 
     var testDescription: String { name }
 
-    /// A copy that only its owner may read.
+    /// Creates a copy that only its owner may read.
     func placed(in directory: TemporaryDirectory) throws -> String {
         let path = directory.path(name)
         try SystemFile.write(path, SystemFile.read("\(VectorManifest.folder)/\(file)"))

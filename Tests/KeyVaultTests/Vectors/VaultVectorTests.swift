@@ -12,7 +12,7 @@ struct VectorCredential: Decodable, Sendable {
     let kind: String
     let secret: String
 
-    /// What opens with it; nil for a credential of systemd, which only a unit has.
+    /// Returns the vault's credential, or `nil` for a credential of systemd, which requires a unit.
     func credential(in fixture: VaultFixture) throws -> VaultCredential? {
         switch kind {
         case "passphrase": return try passphrase(secret)
@@ -86,7 +86,7 @@ struct VaultVector: Decodable, Sendable, CustomTestStringConvertible {
 
     static let all: [VaultVector] = VectorManifest.entries("vault")
 
-    /// A home in which the vault and this user's memory of it are.
+    /// Creates a home with the vault and this user's memory of it.
     func placed() throws -> VaultFixture {
         let fixture = try VaultFixture(reader.group)
         try fixture.directory.directory("Vaults")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyVault
 
-/// How what several programs remember becomes one, and what a restart leaves of it.
+/// Tests of the merge of several programs' memories, and of its state after a restart.
 @Suite struct AcceptedStateTests {
     private static func state(
         _ sequence: UInt64, epoch: UInt32 = 1, durable: Bool = true, settled: UInt64 = 0, purged: Bool = false,
@@ -27,7 +27,7 @@ import Testing
         let expected = Self.merged(states)
         #expect(expected.mark.sequence == 5 && expected.mark.epoch == 2 && !expected.isDurable)
         #expect(expected.settled == 4 && expected.isPurged)
-        // The anchor of another sequence says nothing of this one.
+        // The anchor of another sequence has no meaning for this one.
         #expect(expected.anchor.milliseconds == 300 && expected.formerAnchor.milliseconds == 900)
         for first in states {
             for second in states {
@@ -44,7 +44,7 @@ import Testing
         #expect(!Self.merged([Self.state(6), Self.state(5, purged: true)]).isPurged)
     }
 
-    // A writer who never saw the deletion reaches its sequence, where a restart has left no more than that of the mark.
+    // A writer that never saw the deletion reaches its sequence, after a restart has left only the mark's sequence.
     @Test func aValueOfThePurgedSequenceEndsThePurgeForGood() throws {
         let purged = try #require(Self.state(5, settled: 5, purged: true).afterRestart)
         #expect(purged.isGone)
@@ -56,13 +56,13 @@ import Testing
         #expect(!Self.merged([purged, value]).isGone && !Self.merged([value, purged]).isGone)
         #expect(value.afterRestart?.isGone == false)
         #expect(Self.merged([value, Self.state(6)]).isRefilled == false)
-        // The deletion itself, put back, is what was purged.
+        // The deletion itself, put back, is the purged one.
         var tombstone = try Self.header(5)
         tombstone.flags = .tombstone
         #expect(accept(tombstone).isGone)
     }
 
-    // MARK: What was settled
+    // MARK: Settled sequences
 
     struct Read: Sendable {
         let sequence: UInt64
@@ -72,22 +72,22 @@ import Testing
         let settled: UInt64
     }
 
-    /// What one program sees, one after the other, and what is settled by then.
+    /// The states that one program sees in order, and the settled sequence after each.
     static let reads: [[Read]] = [
-        // A writer knows that its write is done; a reader knows that the one before was.
+        // A writer knows that its write is complete. A reader knows that the previous one was.
         [Read(sequence: 5, acknowledged: true, settled: 5), Read(sequence: 6, acknowledged: true, settled: 6)],
         [Read(sequence: 5, settled: 0), Read(sequence: 6, settled: 5), Read(sequence: 9, settled: 6)],
-        // durable, unsynced, durable and not acknowledged: a crash may leave the first.
+        // The writes are durable, unsynced, and durable but not acknowledged. A crash may leave the first one.
         [
             Read(sequence: 5, settled: 0), Read(sequence: 6, durable: false, settled: 5),
             Read(sequence: 7, settled: 5), Read(sequence: 8, settled: 7),
         ],
-        // Nothing unsynced is ever settled, whoever wrote it and however old it is.
+        // An unsynced write is never settled, from any writer and at any age.
         [
             Read(sequence: 5, durable: false, acknowledged: true, settled: 0),
             Read(sequence: 6, durable: false, age: 1e9, settled: 0),
         ],
-        // What was sealed a minute ago is on the disk, or its writer is long dead.
+        // A value that was sealed a minute ago is on the disk, or its writer ended long ago.
         [Read(sequence: 5, age: 61, settled: 5), Read(sequence: 6, age: 59, settled: 5)],
         [Read(sequence: 5, age: -1e9, settled: 0)],
     ]
@@ -120,7 +120,7 @@ import Testing
     }
 
     private static let context = BlobContext(group: "group.com.example.marks", kind: .record, name: "note")
-    /// Any sound header; what a test needs is set on a copy.
+    /// A valid header. Tests set the necessary fields on a copy.
     private static let sealed = Result { () -> BlobHeader in
         let blob = BlobSealer.seal(
             UnsafeRawBufferPointer(start: nil, count: 0),

@@ -2,12 +2,12 @@ import Testing
 
 @testable import KeyVault
 
-/// A clock that nobody can set back.
+/// Tests of a clock that cannot be set back.
 @Suite struct ClockAnchorTests {
     @Test(
         arguments: [0, 1, -1, 1.0004, 1_800_000_000, 1_800_000_000.9999, -62_135_596_800, 253_402_300_800] as [Double])
     func anAnchorIsNeverAheadOfItsClockNorBehindIt(_ seconds: Double) throws {
-        // Asked for both before and after: the time since the start goes on meanwhile.
+        // The check covers the times before and after, because the time since the start advances meanwhile.
         let early = try #require(ClockAnchor(atMost: seconds).now)
         let start = BootClock.milliseconds()
         let late = try #require(ClockAnchor(atLeast: seconds).now)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import KeyVault
 
-/// What an entry on disk is worth, now and after a restart.
+/// Tests of the value of an entry on disk, now and after a restart.
 @Suite struct WatermarkEntryTests {
     static let here = BootID(bytes: Bytes16(filling: { $0[0] = 1 }))
     static let before = BootID(bytes: Bytes16(filling: { $0[0] = 2 }))
@@ -43,7 +43,7 @@ import Testing
         #expect(Self.entry(5, settled: 4, purged: true).floor(in: Self.here)?.isPurged == false)
     }
 
-    // Neither one boot without an end, nor a restart that forgets what was settled.
+    // An unknown boot neither continues without end, nor counts as a restart that forgets settled states.
     @Test func anUnknownBootIsNeverTheSameAsAnother() {
         let entry = Self.entry(5, settled: 4, anchor: 7, boot: .unknown)
         #expect(entry.floor(in: .unknown)?.mark == Watermark(epoch: 0, sequence: 4, commitment: nil))

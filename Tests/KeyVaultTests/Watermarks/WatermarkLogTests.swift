@@ -80,7 +80,7 @@ import Testing
         #expect(floors() == [1: 5])
         try write([entry(1, 5, boot: before), entry(1, 8, durable: false, settled: 6, boot: before)])
         #expect(floors() == [1: 6])
-        // In this boot an unsynced one counts, and so does one below another boot's.
+        // In this boot an unsynced state counts, and so does one below another boot's.
         try write([entry(1, 5, boot: before), entry(1, 8, durable: false)])
         #expect(floors() == [1: 8])
         try write([entry(1, 5, boot: before), entry(1, 3)])
@@ -121,7 +121,7 @@ import Testing
         try SystemFile.write(path, Array(bytes[..<(WatermarkEntry.size + count)]))
         #expect(log().load().condition == .damaged(entries: 1))
         #expect(floors() == [1: 5])
-        // What is appended behind it is read all the same.
+        // Later entries are read nevertheless.
         let log = log()
         try log.append([entry(2, 8)])
         try log.append([entry(1, 9)])
@@ -129,7 +129,7 @@ import Testing
         #expect(self.log().load().condition == .damaged(entries: 1))
     }
 
-    /// Bytes that are no entries: how many, and what.
+    /// Bytes that are not entries: their number and their value.
     static let gaps: [(Int, UInt8)] = [(1, 0), (127, 0), (128, 7), (129, 1), (191, 0), (300, 0xFF), (4096, 0)]
 
     // one process:     torn ..... fills up, writes
@@ -144,7 +144,7 @@ import Testing
         let contents = log.load()
         #expect(contents.condition == .damaged(entries: 2 * ((count + 127) / 128)))
         #expect(floors() == [1: 7, 2: 6])
-        // And what comes later is news, wherever it lands.
+        // Later entries are reported as news, at any offset.
         let other = self.log()
         try other.append([entry(2, 9)])
         #expect(log.news().values.map(\.mark.sequence) == [9])
@@ -234,7 +234,7 @@ import Testing
         for sequence in 1...400 as ClosedRange<UInt64> {
             entries.append(entry(1, sequence, settled: sequence - 1, boot: before))
             entries.append(entry(2, sequence, settled: sequence - 1, anchor: Int64(sequence)))
-            // Durable once, unsynced ever since.
+            // The state was durable once, and unsynced since then.
             entries.append(entry(3, sequence, durable: sequence == 100))
             entries.append(entry(4, sequence, durable: false))
         }
@@ -274,7 +274,7 @@ import Testing
         #expect(try SystemFile.mode(path + ".damaged") == 0o600)
         #expect(log().load().condition == .damaged(entries: 2))
         #expect(floors() == [1: 600])
-        // A person has taken note of it; the bytes stay.
+        // A person has confirmed the loss. The bytes remain.
         try log().acceptLosses()
         #expect(log().load().condition == .intact)
         let names = try SystemFile.names(place.path("Watermarks")).filter { $0.hasPrefix("group.marks.damaged-") }
@@ -304,7 +304,7 @@ import Testing
         #expect(floors() == [1: 6])
     }
 
-    // Eight writers, each with its own file descriptor, and a file that is compacted again and again meanwhile.
+    // Eight writers have separate file descriptors, and the file is compacted repeatedly meanwhile.
     @Test func nothingIsLostToACompactionThatComesBetween() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for record in 0..<8 as Range<UInt8> {
@@ -322,7 +322,7 @@ import Testing
         #expect(log().load().condition == .intact)
     }
 
-    // A program that runs for months must not grow the file until nobody can read it.
+    // A program that runs for months must not grow the file beyond the readable size.
     @Test func aLongLivedProcessCompactsAsItGoes() throws {
         let log = log()
         for sequence in 1...1200 as ClosedRange<UInt64> { try log.append([entry(1, sequence)]) }
@@ -331,7 +331,7 @@ import Testing
     }
 
     @Test func manyRecordsAreNotReadAgainForEveryAppend() throws {
-        // Nothing to gain: every entry is another record's. The file is kept whole.
+        // A compaction would gain nothing, because every entry belongs to another record. The file is kept whole.
         let log = log()
         for record in 0..<600 {
             let name = NameTag(bytes: Bytes16(filling: { $0.storeBytes(of: UInt32(record), as: UInt32.self) }))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeyVault
 
-/// A file that is gone is told from one that never was.
+/// Tests that a missing file is distinguished from one that never existed.
 @Suite struct WatermarkLossTests {
     let place: TemporaryDirectory
     private let secret = (0..<32).map { UInt8($0) }
@@ -61,7 +61,7 @@ import Testing
             rmdir(place.path("Watermarks"))
         }
         #expect(log().load().condition == .lost)
-        // A new file does not cover it up.
+        // A new file does not hide the loss.
         try log().append([entry(1)])
         #expect(log().load().condition == .lost)
         #expect(log().load().floors.count == 1)
@@ -103,9 +103,9 @@ import Testing
         #expect(log().load().condition == .intact)
     }
 
-    // MARK: What is no loss
+    // MARK: States without a loss
 
-    // one:     opens, empty ................. looks at the note
+    // one:     opens, empty ................. reads the note
     // another: ............. appends, notes
     @Test func twoFirstProgramsLoseNothing() throws {
         try place.directory("Watermarks")
@@ -123,7 +123,7 @@ import Testing
         #expect(log().load().condition == .intact)
     }
 
-    // Unsynced states of an earlier boot say nothing any more.
+    // Unsynced states of an earlier boot have no meaning.
     @Test func aCompactionThatKeepsNoStateLeavesNoEmptyFile() throws {
         let log = log()
         let mark = Watermark(epoch: 1, sequence: 7, commitment: WatermarkTests.commitment(1))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeyVault
 
-/// A compactor that is killed, or fails, between its replace and the carrying over.
+/// Tests of a compactor that is killed, or fails, between its replacement and the carry-over.
 @Suite struct WatermarkPreviousTests {
     let place: TemporaryDirectory
     private let secret = (0..<32).map { UInt8($0) }
@@ -43,8 +43,8 @@ import Testing
 
     private var names: [String] { get throws { try SystemFile.names(place.path("Watermarks")) } }
 
-    /// What a compactor leaves that read `kept` of a file and was killed right after its replace, while another program
-    /// appended `late`.
+    /// Creates the files of a compactor that has read `kept` and was killed right after its replacement, while another
+    /// program appended `late`.
     private func leaveBehind(_ kept: [WatermarkEntry], late: [WatermarkEntry]) throws {
         let directory = try Directory.createOwn(GroupsHome(root: place.path).watermarksPath)
         try log().append(kept)

@@ -16,7 +16,7 @@ import Testing
         let verdict: Watermark.Verdict
     }
 
-    /// Seen from epoch 2, sequence 5, blob 1.
+    /// The state that was seen: epoch 2, sequence 5, blob 1.
     static let cases = [
         Case(epoch: 2, sequence: 5, verdict: .same),
         Case(epoch: 2, sequence: 5, blob: 2, verdict: .forked),

@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeyVault
 
-/// A vault with two persons and a service that a team key has certified.
+/// A vault with two persons and a service, certified by a team key.
 struct CertifiedYard {
     let yard: RekeyYard
     let team: TeamKey
@@ -34,7 +34,7 @@ struct CertifiedYard {
         try fixture.open(with: credential ?? .identity(yard.ada), options: VaultOptions(teamKey: key))
     }
 
-    /// The codes with which a person and the service are refused; nil for one who opens.
+    /// Returns the codes with which a person and the service are refused, `nil` for each that opens.
     func refusals(stating key: TeamPublicKey? = nil) -> [VaultError.Code?] {
         [.identity(yard.ada), .defaultKeyFile].map { credential in
             code { () throws(VaultError) in _ = try open(credential, stating: key) }
@@ -46,7 +46,7 @@ struct CertifiedYard {
         return try #require(try CompartmentFile.open(.person, in: directory)?.head.register)
     }
 
-    /// What Bob, who is removed later, makes of a copy of the files elsewhere.
+    /// Returns the files that Bob, who is removed later, writes to a copy elsewhere.
     func copyElsewhere(_ body: (_ bob: Vault) throws -> Void) throws -> VaultFixture.Copy {
         let elsewhere = try VaultFixture()
         try elsewhere.directory.directory("Vaults")
@@ -56,7 +56,7 @@ struct CertifiedYard {
         return try elsewhere.copy()
     }
 
-    /// A rekey by Bob, who is removed later: another person key, on a copy of the files elsewhere.
+    /// Returns the files of a rekey by Bob, who is removed later, with another person key, on a copy elsewhere.
     ///
     /// - Parameter forge: Changes the draft, first before the rekey and then after it.
     func forgedRekey(_ forge: (_ draft: inout VaultDraft, _ isRekeyed: Bool) throws -> Void) throws -> VaultFixture.Copy
@@ -82,7 +82,7 @@ struct CertifiedYard {
         return copy
     }
 
-    /// A group's container with a roster.
+    /// Stores a roster in a group's container.
     func put(_ roster: SignedRoster) throws {
         try RosterFile.put(roster, in: try container(), home: fixture.home)
     }
@@ -97,13 +97,13 @@ struct CertifiedYard {
         return roster
     }
 
-    /// A user who has accepted no roster.
+    /// Removes the accepted rosters, as for a user who has accepted none.
     func forgetRosters() {
         unlink(fixture.directory.path("Rosters/\(fixture.group.identifier).roster"))
     }
 }
 
-/// A directory that is mounted read-only over itself, where the tests may mount one.
+/// A directory that is mounted read-only over itself, on machines that allow a mount.
 final class ReadOnlyMount {
     private let path: String
 

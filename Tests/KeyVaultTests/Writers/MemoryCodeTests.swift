@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeyVault
 
-/// Memory codes of holders who make or accept a vault.
+/// Tests of memory codes of holders who create or accept a vault.
 @Suite struct MemoryCodeTests {
     @Test(arguments: [false, true]) func theCreatorsIdentityRecognisesTheVault(isOpener: Bool) throws {
         let fixture = try VaultFixture()

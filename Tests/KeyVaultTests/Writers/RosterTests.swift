@@ -28,7 +28,7 @@ import Testing
         return roster
     }
 
-    /// A file with any body, signed by the team key.
+    /// Returns a file with any body, signed by the team key.
     private func file(_ body: [UInt8]) -> [UInt8] {
         body + team.sign(BLAKE2b.hash(body, personalization: .roster, count: 64))
     }
@@ -86,7 +86,7 @@ import Testing
     @Test func otherOrderAndDuplicatesAreRefused() throws {
         let one = try SignedRoster(signing: roster { $0.floor = VaultFloor() }, with: team)
         let body = Array(one.bytes.dropLast(64))
-        // The last part is the rule b/*; a second one of the same pattern is no second rule.
+        // The last part is the rule b/*. A second rule of the same pattern is invalid.
         let rule = Array(body.suffix(8 + 8 + 4 + 1 + 4 + 24))
         #expect(code(file(body)) == nil)
         #expect(code(file(body + rule)) == .malformedRoster)
@@ -97,7 +97,7 @@ import Testing
         let body = Array(signed.bytes.dropLast(64))
         let digest = BLAKE2b.hash(body, personalization: .roster, count: 64)
         #expect(code(body + (try TeamKey.random()).sign(digest)) == .wrongTeamKey)
-        // The same seed as a writer key: another context.
+        // The same seed is used for a writer key, in another context.
         #expect(code(body + writer.sign(digest)) == .wrongTeamKey)
         let other = BLAKE2b.hash(body, personalization: .teamSuccession, count: 64)
         #expect(code(body + team.sign(other)) == .wrongTeamKey)
@@ -112,7 +112,7 @@ import Testing
             .succeeded(by: third.publicKey, naming: second)
         let signed = try verified(SignedRoster(signing: chained, with: third).bytes)
         #expect(signed.teamKeys == [team.publicKey, second.publicKey, third.publicKey])
-        // A link of another roster id, and one that is missing.
+        // One link has another roster id, and another one is missing.
         var cut = chained
         cut.successions.removeFirst()
         #expect(try verified(SignedRoster(signing: cut, with: third).bytes).isOfTeam(team.publicKey) == false)
@@ -173,7 +173,7 @@ import Testing
             code {
                 _ = try WriterKey(contentsOf: yard.path("protected")) { () throws(VaultError) in try Self.wrong() }
             } == .wrongPassphrase)
-        // Never written over.
+        // Existing files are never overwritten.
         #expect(code { try key.write(to: yard.path("plain")) } == .file)
     }
 
@@ -193,7 +193,7 @@ import Testing
         #expect(
             code { _ = try Identity(contentsOf: yard.path("identity")) { () throws(VaultError) in try Self.wrong() } }
                 == .wrongPassphrase)
-        // One kind is never another.
+        // A key of one kind is never accepted as another kind.
         #expect(
             code { _ = try WriterKey(contentsOf: yard.path("team")) { () throws(VaultError) in try Self.right() } }
                 == .malformedKey)
@@ -235,7 +235,8 @@ import Testing
         #expect(try WriterPublicKey(key.description) == key)
         #expect(code { _ = try TeamPublicKey(key.description) } == .malformedKey)
         #expect(code { _ = try WriterPublicKey("SEALED-WRITER-KEY-1QQQ") } == .malformedKey)
-        // The identity, a point of order 2, y = 0 (order 4), and an encoding of the identity that is not canonical.
+        // The encodings are the identity, a point of order 2, y = 0 (order 4), and a non-canonical encoding of the
+        // identity.
         let identity = [1] + [UInt8](repeating: 0, count: 31)
         let two = [0xEC] + [UInt8](repeating: 0xFF, count: 30) + [0x7F]
         let four = [UInt8](repeating: 0, count: 32)
@@ -269,9 +270,9 @@ private struct TemporaryFiles {
     func path(_ leaf: String) -> String { directory.path(leaf) }
 }
 
-/// A team key and the roster that it needs.
+/// Tests of a team key and the roster that it requires.
 @Suite struct NeededRosterTests {
-    /// Programs that know a team key refuse every record while there is no roster of it.
+    /// Programs that know a team key refuse every record without a roster of that key.
     @Test func aTeamKeyNeedsARosterWhereThereIsAContainer() throws {
         let yard = try CertifiedYard(isCertified: false)
         let container = try yard.container()
@@ -303,7 +304,7 @@ private struct TemporaryFiles {
         try SystemFile.write(yard.fixture.keyFile, try SystemFile.read(alone.keyFile))
         try yard.fixture.forget()
         #expect(yard.refusals().last == .replaced)
-        // Nor is one made.
+        // A vault cannot be created either.
         for leaf in VaultPlace.leaves { unlink(yard.fixture.beside(leaf)) }
         #expect(code { () throws(VaultError) in try yard.fixture.create() } == .replaced)
         #expect(!SystemFile.exists(yard.fixture.path))

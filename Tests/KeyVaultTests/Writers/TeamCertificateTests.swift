@@ -8,7 +8,7 @@ import Testing
 
 @testable import KeyVault
 
-/// The team key says which person keys count.
+/// Tests that the team key determines the valid person keys.
 @Suite struct TeamCertificateTests {
     // MARK: Certifying
 
@@ -44,7 +44,7 @@ import Testing
         #expect(refused == .locked)
     }
 
-    /// A holder recognises the vault by the team key from the next opening on, whatever becomes of the memory of the place.
+    /// From the next opening on, a holder recognises the vault by the team key, even without the memory of the place.
     @Test func holdersRecogniseTheVaultByTheTeamKeyAfterwards() throws {
         let yard = try CertifiedYard()
         for identity in [yard.yard.ada, yard.yard.bob] {
@@ -91,7 +91,7 @@ import Testing
     @Test func theFirstPersonsSlotNeedsAKnownTeamKey() throws {
         let (fixture, team, identity) = (try VaultFixture(), try TeamKey.random(), try Identity.random())
         try fixture.create()
-        // A vault without persons is nobody's but the services': the team key has no say.
+        // A vault without persons belongs to the services alone, so the team key has no effect.
         let service = try fixture.open(options: VaultOptions(teamKey: team.publicKey))
         let slot = NewSlot.identity(identity)
         let files = try fixture.copy().files
@@ -136,7 +136,7 @@ import Testing
         let other = try TeamKey.random()
         #expect(code { () throws(VaultError) in try restore(other) } == .wrongTeamKey)
         #expect(try yard.fixture.copy().files == files)
-        // A user who remembers nothing: the backup names the team key.
+        // The user has no memory of the vault, and the backup names the team key.
         try yard.fixture.forget()
         #expect(code { () throws(VaultError) in try restore(nil) } == .teamKeyNeeded)
         try restore(yard.team)
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    /// Without a team key a reader who has not seen the real rekey would take it for one.
+    /// Without a team key, a reader who has not seen the real rekey would accept it.
     @Test(arguments: Forgery.allCases) func aRekeyOfAFormerPersonCountsForNothing(_ forgery: Forgery) throws {
         let yard = try CertifiedYard()
         let running = try yard.open(.defaultKeyFile)
@@ -175,18 +175,18 @@ import Testing
         #expect(yard.refusals() == [.replaced, .replaced])
         #expect(code { () throws(VaultError) in _ = try running.value("small", "service") } == .replaced)
         #expect(try yard.fixture.copy().files == forged.files)
-        // One who has seen the real one, too.
+        // This also holds for a user who has seen the real one.
         try yard.fixture.restore(honest)
         try yard.open().removeSlot(id: yard.yard.bobSlot, certifiedBy: yard.team)
         #expect(yard.refusals() == [nil, nil])
         try yard.fixture.restore(forged)
         for refusal in yard.refusals() { #expect([.forked, .replaced].contains(refusal)) }
-        // And a new user whose program states the key.
+        // It also holds for a new user whose program states the key.
         try yard.fixture.forget()
         #expect(yard.refusals(stating: yard.team.publicKey) == [.replaced, .replaced])
     }
 
-    /// The holder's memory code is over the team key: a chain without it is not the vault that the holder trusted.
+    /// The holder's memory code covers the team key. A chain without it is not the vault that the holder trusted.
     @Test func withAMemoryCodeAloneAStrippedTeamKeyIsNotAccepted() throws {
         let yard = try CertifiedYard()
         _ = try yard.open()
@@ -196,7 +196,7 @@ import Testing
         #expect(yard.refusals().first == .notAccepted)
     }
 
-    // MARK: Where the key is known from
+    // MARK: Sources of the key
 
     @Test func eachSourceAloneRefusesAVaultThatIsNotCertified() throws {
         let yard = try CertifiedYard(isCertified: false)
@@ -206,7 +206,7 @@ import Testing
         try RosterMemory(of: yard.fixture.group, in: yard.fixture.home)
             .overwrite(.init(teamKey: yard.team.publicKey, roster: nil))
         #expect(yard.refusals() == [.replaced, .replaced])
-        // A running program as well, once the vault changes.
+        // This also holds for a running program, after the vault changes.
         #expect(throws: Never.self) { try yard.certify(by: yard.team) }
         #expect(yard.refusals(stating: yard.team.publicKey) == [nil, nil])
         try stating(yard.team.publicKey, yard) { #expect(yard.refusals() == [nil, nil]) }
@@ -222,7 +222,7 @@ import Testing
         #expect(code { () throws(VaultError) in try yard.fixture.accept(.identity(yard.yard.ada)) } == .replaced)
     }
 
-    /// The machine's settings state a key for the length of a call.
+    /// Runs a body while the machine's settings state a key.
     private func stating(_ key: TeamPublicKey, _ yard: CertifiedYard, _ body: () throws -> Void) throws {
         let settings = TeamKeySettings(directory: yard.fixture.directory.path("etc"))
         if !SystemFile.exists(settings.directory) { try yard.fixture.directory.directory("etc") }
@@ -244,7 +244,7 @@ import Testing
         var second = succeeded
         second.version = 2
         try yard.put(try SignedRoster(signing: second, with: next))
-        // Until it is certified anew the former key vouches for the persons who were accepted before, and for nobody new.
+        // Until it is certified again, the former key certifies the persons who were accepted before, and no new ones.
         #expect(yard.refusals() == [nil, nil])
         let ada = try yard.open()
         let renewing = RekeyOptions(renewsPersons: true)
@@ -261,7 +261,7 @@ import Testing
         #expect(code { () throws(VaultError) in try yard.certify(by: yard.team) } != nil)
     }
 
-    /// A reader who knows the former key alone finds the succession in the container.
+    /// A reader who only knows the former key finds the succession in the container.
     @Test func aReaderOfTheFormerKeyFindsTheSuccessionInTheContainer() throws {
         let yard = try CertifiedYard()
         let next = try TeamKey.random()
@@ -276,7 +276,7 @@ import Testing
         try yard.yard.expectAllItems(running, isPersons: false)
         yard.forgetRosters()
         #expect(yard.refusals() == [nil, nil])
-        // Without the roster nothing says that the other key is the successor.
+        // Without the roster nothing shows that the other key is the successor.
         yard.forgetRosters()
         yard.fixture.place.memory.store(memory, isAccepted: true)
         unlink("\(try yard.container().path)/.sealedstate.roster")
@@ -293,7 +293,7 @@ import Testing
         try yard.put(
             try SignedRoster(signing: try yard.roster(1) { $0.floor = VaultFloor(period: 2) }, with: yard.team))
         #expect(yard.refusals() == [nil, nil])
-        // A user who has never seen the vault, and one who accepts whatever is there.
+        // The users are one who has never seen the vault, and one who accepts any vault.
         try yard.fixture.restore(before)
         try yard.fixture.forget()
         #expect(yard.refusals() == [.rolledBack, .rolledBack])
@@ -302,7 +302,7 @@ import Testing
         #expect(yard.refusals(stating: yard.team.publicKey) == [.rolledBack, .rolledBack])
     }
 
-    /// A former person continues an old copy: later periods under the person key that they knew, with its certificate.
+    /// A former person continues an old copy: it has later periods under the known person key, with its certificate.
     @Test func aVaultContinuedFromAnOldCopyIsRolledBack() throws {
         let yard = try CertifiedYard()
         let continued = try yard.copyElsewhere { bob in for _ in 1...2 { _ = try bob.rekey() } }
@@ -310,7 +310,7 @@ import Testing
         let honest = try yard.fixture.copy()
         let state = try #require(yard.fixture.place.certification?.state)
         #expect(state == VaultFloor(period: 2, keyPeriod: 2))
-        // Nothing tells it from the true vault to who has seen neither the removal nor a roster.
+        // A user who has seen neither the removal nor a roster cannot distinguish it from the true vault.
         try yard.fixture.restore(continued)
         try yard.fixture.forget()
         #expect(
@@ -330,14 +330,14 @@ import Testing
 
     // MARK: A lost team key
 
-    /// A person names the lost key and its successor; nobody follows without a decision of their own.
+    /// A person names the lost key and its successor. No other user follows without a decision.
     @Test func aPersonReplacesALostTeamKey() throws {
         let yard = try CertifiedYard()
         let (lost, next, other) = (yard.team.publicKey, try TeamKey.random(), try TeamKey.random().publicKey)
         let files = try yard.fixture.copy().files
         #expect(code { () throws(VaultError) in try yard.certify(by: next) } == .wrongTeamKey)
         #expect(code { () throws(VaultError) in try yard.certify(by: next, replacing: other) } == .wrongTeamKey)
-        // What the machine states is to be changed first.
+        // The machine's settings must be changed first.
         try stating(lost, yard) {
             #expect(code { () throws(VaultError) in try yard.certify(by: next, replacing: lost) } == .wrongTeamKey)
         }
@@ -346,7 +346,7 @@ import Testing
         #expect(try yard.certify(by: next, replacing: lost).teamKey == next.publicKey)
         #expect(yard.refusals() == [nil, nil])
         try yard.open().removeSlot(id: yard.yard.bobSlot, certifiedBy: next)
-        // Another user, who has seen the lost key.
+        // The other user has seen the lost key.
         yard.fixture.place.memory.store(memory, isAccepted: true)
         #expect(yard.refusals() == [.replaced, .replaced])
         try yard.fixture.accept(.identity(yard.yard.ada))
