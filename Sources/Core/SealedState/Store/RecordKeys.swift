@@ -3,7 +3,7 @@ package import KeyVault
 package import Sealing
 
 /// The keys that records are opened and sealed with, as their vault has them.
-struct RecordKeys: Sendable {
+package struct RecordKeys: Sendable {
     let vault: Vault
 }
 

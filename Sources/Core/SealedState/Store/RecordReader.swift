@@ -8,14 +8,14 @@ internal import SharedFiles
 
 /// Reads the records of one container: opens a blob, makes every check of a read in the order of `ReadCheck`, and says what
 /// a write has to know of the blob that it replaces. It takes no lock.
-final class RecordReader: Sendable {
+package final class RecordReader: Sendable {
     let group: AppGroup
     /// Where the container lies, for messages.
     let containerPath: String
     let options: StoreOptions
     let backend: any BlobBackend
     let places: RecordPlaces
-    let keys: RecordKeys
+    package let keys: RecordKeys
     /// What this user's programs have accepted.
     let watermarks: WatermarkTable
     /// Which writers may write what; nil where no team key is known.
@@ -40,7 +40,7 @@ final class RecordReader: Sendable {
 /// Size, shape, place, key, commitment, contents, authority and order: what can be said of a blob without its type.
 extension RecordReader {
     /// How often a blob that was overtaken while it was read is read again.
-    static var maximumRereads: Int { 16 }
+    package static var maximumRereads: Int { 16 }
 
     /// Size, shape, place, key, commitment, contents, authority and watermark; a tombstone is an absent record.
     func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
@@ -144,7 +144,7 @@ extension RecordReader {
     }
 
     /// The value of an accepted blob, of a readable version; whether it is of the present was not asked.
-    func decodedSnapshot<Record: SealedRecord>(
+    package func decodedSnapshot<Record: SealedRecord>(
         of type: Record.Type, from blob: borrowing AcceptedBlob, at place: RecordPlace
     ) throws(StoreError) -> RecordSnapshot<Record> {
         let header = blob.header
@@ -160,7 +160,7 @@ extension RecordReader {
     /// Both kinds of a record's own rules, on every read and before every write; all that are broken are told.
     ///
     /// - Parameter advice: For a value of this program's own; that of the code unless stated.
-    func validate(_ value: some SealedRecord, named name: String, advice: String? = nil) throws(StoreError) {
+    package func validate(_ value: some SealedRecord, named name: String, advice: String? = nil) throws(StoreError) {
         guard let failure = ValidationFailure(of: value) else { return }
         throw StoreError(
             .invalid, "validate", name, "It breaks its own rules: \(failure).", advice: advice, cause: failure)

@@ -8,7 +8,7 @@ internal import SharedFiles
 /// Writes the records of one container, each under its own lock (docs/locking.md).
 ///
 /// The vault is looked at and changed before a record's lock is taken: the vault's own lock comes first.
-struct RecordWriter: Sendable {
+package struct RecordWriter: Sendable {
     /// What says which blob a write replaces, and holds the backend, the keys, the watermarks and the options.
     let reader: RecordReader
 
@@ -225,7 +225,7 @@ extension RecordWriter {
     /// A value written down, valid and ready to be sealed.
     ///
     /// What readers with these options would refuse for its structure is not written.
-    func encode<Record: SealedRecord>(
+    package func encode<Record: SealedRecord>(
         _ value: Record, named name: String
     ) throws(StoreError) -> RecordPayload {
         try reader.validate(value, named: name, advice: "Correct the value; the old one stands.")

@@ -167,19 +167,19 @@ extension SealedStore {
 
 /// What the import of plaintext state looks at and writes.
 extension SealedStore {
-    func standing(at place: RecordPlace) throws(StoreError) -> StandingBlob { try reader.standing(at: place) }
+    package func standing(at place: RecordPlace) throws(StoreError) -> StandingBlob { try reader.standing(at: place) }
 
-    func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob { try reader.acceptedBlob(at: place) }
+    package func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob { try reader.acceptedBlob(at: place) }
 
-    func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
+    package func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
         try reader.keys.activeKey(for: protection)
     }
 
-    func requireSafeStructure(of payload: RecordPayload, named name: String) throws(StoreError) {
+    package func requireSafeStructure(of payload: RecordPayload, named name: String) throws(StoreError) {
         try writer.requireSafeStructure(of: payload, named: name)
     }
 
-    func suitePayload(
+    package func suitePayload(
         _ values: [String: PropertyListValue], named name: String
     ) throws(StoreError) -> RecordPayload {
         try writer.suitePayload(values, named: name)

@@ -21,8 +21,8 @@ public final class SealedStore: Sendable {
     /// Where the container is looked for again when it was replaced.
     package let home: GroupsHome
     package let container: GroupContainer
-    let reader: RecordReader
-    let writer: RecordWriter
+    package let reader: RecordReader
+    package let writer: RecordWriter
 
     package var backend: any BlobBackend { reader.backend }
     package var places: RecordPlaces { reader.places }
