@@ -4,7 +4,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// What is sealed is nowhere in clear.
+/// Tests of confidentiality: a sealed value is nowhere in clear.
 @Suite struct CanaryTests {
     private static let canary = "canary-6f1d-never-in-clear"
 
@@ -16,7 +16,7 @@ import Testing
         try store.update(Note.self) { $0.text += Self.canary }
         try store.write(Note(text: Self.canary), named: "accounts/short", durability: .unsynced)
         _ = try store.read(Note.self)
-        // Refused ones, and what is kept of them.
+        // Refused blobs and their copies in quarantine.
         var damaged = try fixture.blob()
         damaged[Field.commitment] ^= 1
         try fixture.plant(damaged)
@@ -31,7 +31,7 @@ import Testing
 
     @Test(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"))
     func aKilledWriterLeavesNoPlaintextAndNoCore() throws {
-        // The payload of the probe is a row of x; no sealed file has sixteen of them in a row but by a miracle.
+        // The payload of the probe is a row of x; sixteen of them in a row in a sealed file are practically impossible.
         let fixture = try StoreFixture()
         #expect(try fixture.probe("store-write", "1", "50000", "durable") == "written 1")
         for injection in [
@@ -55,7 +55,7 @@ import Testing
 }
 
 extension [UInt8] {
-    /// Whether that byte stands that often in a row.
+    /// Returns whether the byte occurs that often in a row.
     fileprivate func contains(row byte: UInt8, _ count: Int) -> Bool {
         var length = 0
         for next in self {

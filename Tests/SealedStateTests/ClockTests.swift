@@ -4,7 +4,7 @@ import Testing
 
 @testable import SealedState
 
-/// A clock that is wrong, or is set: the order is unaffected, the future is refused, and nothing expired comes back.
+/// Tests of clocks that are wrong or set: the order is unaffected, the future is refused, expired states stay expired.
 @Suite struct ClockTests {
     private struct ClockRecord: SealedRecord {
         static let recordName = "clock"
@@ -27,7 +27,7 @@ import Testing
 
     private func marksSize() throws -> Int { try SystemFacts(fixture.marks).size }
 
-    /// What other processes say by these clocks, seconds from ours.
+    /// Returns the answers of other processes whose clocks are off by these offsets, in seconds.
     private func others(_ offsets: Double...) throws -> [String] {
         let times = offsets.map { "\(clock.now.timeIntervalSince1970 + $0)" }
         let words = ["clock-read", fixture.place.path, fixture.group.identifier] + times
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    // MARK: What comes
+    // MARK: The next change
 
     @Test func theNextChangeIsTheEarliestEnd() throws {
         try store.write(ClockRecord())

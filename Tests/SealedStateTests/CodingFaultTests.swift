@@ -3,7 +3,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// What the errors of encoding and decoding say.
+/// Tests of the errors of encoding and decoding.
 @Suite struct CodingFaultTests {
     struct Inner: Codable { var amount: Double }
     struct Ledger: SealedRecord {

@@ -3,17 +3,18 @@ import SealedState
 import TestSupport
 import Testing
 
-/// A writer that is killed at any system call leaves the old value or the new one, and the next write leaves no litter.
+/// Tests of a writer that is killed at any system call: the old or the new value remains, the next write removes
+/// litter.
 @Suite(
     .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct CrashFaultTests {
-    /// What is written while the writer is killed.
+    /// A kind of write during which the writer is killed.
     struct Variant: Sendable, CustomTestStringConvertible {
         let size: Int
         let durability: String
         /// The first write of this name makes two directories.
         var isNested = false
-        /// Whether it is killed also where nothing changes, and while it starts.
+        /// A Boolean value: the writer is also killed at calls that change nothing and during its start.
         var isWhole = isLongForm
 
         var testDescription: String { "\(size) bytes, \(durability)\(isNested ? ", nested" : "")" }
@@ -34,7 +35,7 @@ struct CrashFaultTests {
         #expect(try write(1, variant, "", fixture) == "written 1")
         var outcomes: Set<Bool> = []
         for (index, call) in try calls(variant, fixture).enumerated() {
-            // A nested name is a new one each time: old is then absent.
+            // A nested name is a new one each time, so its old value is absent.
             let name = variant.isNested ? "n\(index)/nested/probe" : "probe"
             let old = variant.isNested ? "absent" : try fixture.probe("store-read", name)
             let oldSequence = UInt64(old.split(separator: " ").last ?? "") ?? 0
@@ -45,7 +46,7 @@ struct CrashFaultTests {
             let found = try fixture.probe("store-read", name)
             let new = "9\(index) \(variant.size) \(oldSequence + 1)"
             #expect([old, new].contains(found), "\(call)")
-            // What was acknowledged is kept.
+            // An acknowledged write is kept.
             if killed.outputText.contains("written") { #expect(found == new, "\(call)") }
             outcomes.insert(found == new)
 
@@ -53,7 +54,7 @@ struct CrashFaultTests {
             #expect(try write(index, variant, name, fixture) == "written \(next)", "\(call)")
             #expect(try fixture.litter() == [], "\(call)")
         }
-        // Both were met: the sweep crossed the rename.
+        // Both outcomes occurred, so the sweep crossed the rename.
         #expect(outcomes == [true, false])
     }
 
@@ -62,7 +63,8 @@ struct CrashFaultTests {
         return try fixture.probe("store-write", "\(number)", "\(variant.size)", variant.durability, record)
     }
 
-    /// The calls of an undisturbed write of the same kind: from the first that touches the container after opening it.
+    /// Returns the calls of an undisturbed write of the same kind, from the first that touches the container after
+    /// opening it.
     private func calls(_ variant: Variant, _ fixture: StoreFixture) throws -> [TracedProcess.Call] {
         let name = variant.isNested ? "before/nested/probe" : "probe"
         let traced = fixture.traced(["store-write", "2", "\(variant.size)", variant.durability, name])
@@ -102,7 +104,7 @@ struct CrashFaultTests {
             if rest.count > 1 { acknowledged = String(rest[rest.count - 2]) }
             let number = try #require(Int(acknowledged.split(separator: " ")[1]))
             let found = try store.read(ProbeRecord.self)
-            // At most one more: the one that was not acknowledged any more.
+            // At most one more: the write that was not acknowledged.
             #expect((number...number + 1).contains(found.number))
         }
         try store.write(ProbeRecord(number: 0), named: Self.isOver)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct DateTextTests {
     private func date(_ seconds: Double) -> Date { Date(timeIntervalSince1970: seconds) }
 
-    // A Date counts from 2001: one that went through seconds since 1970 lost its last bit.
+    // A Date counts from 2001; conversion through seconds since 1970 would lose its last bit.
     @Test func aDateReadsBackAsItWasWritten() throws {
         for _ in 0..<20_000 {
             let date = Date(timeIntervalSinceReferenceDate: Double.random(in: 2e7..<2e9))
@@ -71,7 +71,7 @@ import Testing
         #expect(DateText.string(from: date(seconds)) == nil)
     }
 
-    // An offset reaches years that have no text: what is read can be written again.
+    // An offset can lead to a year that has no text. Every date that is read can be written again.
     @Test func aYearThatIsReachedThroughAnOffsetIsRefusedUnlessItCanBeWritten() throws {
         #expect(DateText.date(from: "0000-01-01T00:00:00+23:59") == nil)
         #expect(DateText.date(from: "0000-01-01T00:00:00+00:01") == nil)

@@ -5,7 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// A tool that explains a record tells of it what a read does.
+/// Tests of a tool that explains a record: it reports the result of a read.
 @Suite struct ExaminationTests {
     private let fixture: StoreFixture
     private let store: SealedStore
@@ -19,7 +19,7 @@ import Testing
         try store.examine(name) { _, _ in }
     }
 
-    /// What both say where there is nothing to examine.
+    /// Expects the same error of both if nothing can be examined.
     private func expectSameAsRead(_ code: StoreError.Code) {
         let examined = refusal { _ = try examine() }
         let read = refusal { _ = try store.read(Note.self) }
@@ -31,7 +31,7 @@ import Testing
         expectSameAsRead(.absent)
         try store.write(Note(text: "x"))
         #expect(unlink(fixture.file("note")) == 0)
-        // Gone without a deletion.
+        // The file is gone without a deletion.
         expectSameAsRead(.absent)
         try store.write(Note(text: "y"))
         try store.delete(Note.self)

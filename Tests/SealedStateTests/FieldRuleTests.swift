@@ -6,7 +6,7 @@ import Testing
 
 @testable import SealedState
 
-/// A record whose rules are each said in a line.
+/// A record whose rules are each written in one line.
 struct Profile: SealedRecord, Equatable {
     static let recordName = "profile"
     static let schemaVersion = 1
@@ -39,7 +39,7 @@ struct Profile: SealedRecord, Equatable {
     }
 }
 
-/// Fields that may be missing, with nothing in a rule but whether they may.
+/// A record with optional fields and no other rules.
 private struct Form: SealedRecord, Equatable {
     static let recordName = "form"
     static let schemaVersion = 1
@@ -168,7 +168,7 @@ private struct Form: SealedRecord, Equatable {
         return /.*/
     }
 
-    // A match can take long: whoever needs the same pattern meanwhile must not wait for it.
+    // A match can take long; other users of the same pattern must not wait for it.
     @Test func aPatternIsNotHeldWhileItIsMatched() {
         let inner = Mutex<FieldRule<Profile>?>(nil)
         let nested = Mutex<[String]?>(nil)

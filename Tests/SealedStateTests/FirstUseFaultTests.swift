@@ -4,7 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// A first start that is killed anywhere is finished by the next one, with one key.
+/// Tests of a first start that is killed at any call: the next start finishes it, with one key.
 @Suite(
     .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct FirstUseFaultTests {
@@ -19,7 +19,7 @@ struct FirstUseFaultTests {
             let vault = SystemFile.exists(fixture.vault) ? try SystemFile.read(fixture.vault) : nil
             let keyFile = SystemFile.exists(fixture.keyFile) ? try SystemFile.read(fixture.keyFile) : nil
             hadKeyFileAlone = hadKeyFileAlone || (keyFile != nil && vault == nil)
-            // The key file comes first: a vault without one could never be opened.
+            // The key file is written first: a vault without one could never be opened.
             #expect(vault == nil || keyFile != nil, "\(call)")
 
             let store = try fixture.open()
@@ -29,7 +29,7 @@ struct FirstUseFaultTests {
                 #expect(try UnverifiedHeader(parsing: try fixture.blob("probe")).claimed.keyID == key, "\(call)")
                 #expect(try store.read(ProbeRecord.self).number == 1, "\(call)")
             }
-            // What was made once is never made again.
+            // Existing files are never created again.
             if let vault { #expect(try SystemFile.read(fixture.vault) == vault, "\(call)") }
             if let keyFile { #expect(try SystemFile.read(fixture.keyFile) == keyFile, "\(call)") }
             #expect(throws: Never.self) { try store.write(ProbeRecord(number: 2)) }

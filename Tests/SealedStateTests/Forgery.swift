@@ -3,7 +3,7 @@ import FoundationEssentials
 import SealedState
 import Sealing
 
-/// A blob as somebody who holds the group's key can make one, sound unless changed.
+/// A blob that a holder of the group's key can make, sound unless changed.
 struct Forgery {
     var group: String
     var name = Note.recordName
@@ -16,14 +16,14 @@ struct Forgery {
     var notAfter: Date?
     var codec = PayloadCodec.json
     var payload = Payload.sound
-    /// Bytes that are changed after sealing: offset and what is flipped there; negative offsets count from the end.
+    /// Bits that are flipped after sealing: offset and mask; negative offsets count from the end.
     var flips: [(offset: Int, mask: UInt8)] = []
-    /// How many bytes stay; nil for all.
+    /// The number of bytes that remain; `nil` for all.
     var kept: Int?
-    /// How many zero bytes are added.
+    /// The number of zero bytes that are appended.
     var added = 0
 
-    /// What is sealed.
+    /// The plaintext that is sealed.
     struct Payload {
         var text = "sound"
         var depth = 0
@@ -60,7 +60,7 @@ struct Forgery {
     private func milliseconds(_ date: Date) -> UInt64 { UInt64(date.timeIntervalSince1970 * 1000) }
 }
 
-/// Where the header's fields lie (docs/format.md, section 2).
+/// The offsets of the header's fields (docs/format.md, section 2).
 enum Field {
     static let format = 4, flags = 7, epoch = 12, keyID = 48, sequence = 64, commitment = 144, end = 176
 }

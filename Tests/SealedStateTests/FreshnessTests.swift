@@ -2,7 +2,7 @@ import FoundationEssentials
 import SealedState
 import Testing
 
-/// The only thing that the clock decides.
+/// Tests of freshness, the only decision that depends on the clock.
 @Suite struct FreshnessTests {
     let fixture: StoreFixture
     let clock = TestClock()
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func aStaleValueIsStillAccepted() throws {
-        // A member could otherwise answer every expired state with an older one that has not expired yet.
+        // Otherwise a member could replace every expired state with an older one that has not expired yet.
         try store.write(Note(text: "old"))
         let old = try fixture.blob()
         try store.write(Note(text: "new", expiresAt: clock.now + 60))
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    // A program of another version, or a computed expiry: what never ends by accident is not valid.
+    // From a program of another version, or a computed expiry: a state must not be valid for ever by accident.
     @Test(arguments: [Double.nan, .infinity, -.infinity]) func anExpiryThatIsNoDateIsRefused(_ seconds: Double) throws {
         struct Plain: SealedRecord {
             static let recordName = "odd"

@@ -2,8 +2,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Payloads changed at random, through the check of their structure and the decoders: nothing crashes, in a process of its
-/// own, since a decoder's trap would end the tests. 20,000 of each codec; 2,000,000 with `SEALED_LONG=1` (`make fuzz`).
+/// Tests of payloads that are changed at random, with the check of their structure and the decoders: nothing crashes.
+/// They run in a process of their own, since a decoder's trap would end the tests. 20,000 of each codec; 2,000,000 with
+/// `SEALED_LONG=1` (`make fuzz`).
 @Suite struct FuzzPayloadTests {
     private static let isLong = getenv("SEALED_LONG").map { String(cString: $0) == "1" } ?? false
     private static let batch = 20_000
@@ -14,7 +15,7 @@ import Testing
         let decoded: Int
     }
 
-    /// Nil where the process did not survive.
+    /// Returns the answer, or `nil` if the process did not survive.
     private func run(_ codec: String, _ first: Int, _ count: Int) throws -> Answer? {
         let result = try ChildProcess.run(
             "sealed-probe", ["payload-fuzz", codec, "\(first)", "\(count)"],
@@ -30,11 +31,11 @@ import Testing
             Issue.record("\(codec): seed \(try culprit(codec, first, Self.batch))")
             return
         }
-        // Or nothing was tested.
+        // Otherwise nothing was tested.
         #expect(answer.passed > Self.batch / 50 && answer.decoded > Self.batch / 100, "\(codec): \(answer)")
     }
 
-    /// The first seed that ends the process, by halving.
+    /// Returns the first seed that ends the process, found by bisection.
     private func culprit(_ codec: String, _ first: Int, _ count: Int) throws -> Int {
         if count <= 1 { return first }
         let half = count / 2

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SealedStateTestKit
 
-/// The shapes that one record has had, each as the type of its day.
+/// The shapes that one record has had, each as the type of its version.
 private enum ReadingList {
     static let name = "reading_list"
 
@@ -54,7 +54,7 @@ extension Date {
     fileprivate static var distantPast2001: Date { Date(timeIntervalSinceReferenceDate: 0) }
 }
 
-/// Third, changed in ways that people change records without raising the version.
+/// The third shape, changed in common ways without a higher version.
 private struct Renamed: SealedRecord, Equatable {
     static let recordName = ReadingList.name
     static let schemaVersion = 1
@@ -125,7 +125,7 @@ private struct Overversioned: SealedRecord, Equatable {
     init() throws {
         place = try TemporaryDirectory()
         golden = GoldenRecords(directory: place.path("golden"))
-        // Whatever these tests themselves are run with.
+        // Overrides the environment that the tests run with.
         golden.recordsMissing = false
     }
 
@@ -136,7 +136,7 @@ private struct Overversioned: SealedRecord, Equatable {
 
     private var firstFile: String { place.path("golden/reading_list/1.golden") }
 
-    // The files in the repository: written once, and read by whatever the library has become.
+    // The files in the repository are written once and read by every later version of the library.
     @Test func theFixturesOfThisRepositoryAreReadByTodaysType() throws {
         let golden = GoldenRecords(directory: repositoryGolden())
         try golden.verify(ReadingList.Third.example, older: ReadingList.Third.older)
@@ -151,7 +151,7 @@ private struct Overversioned: SealedRecord, Equatable {
             older: [1: .init(books: [.init(title: "Middlemarch"), .init(title: "Emma")])])
         try golden.record(ReadingList.Third.example)
         try golden.verify(ReadingList.Third.example, older: ReadingList.Third.older)
-        // A program of yesterday, beside the files of today.
+        // An older program beside newer files.
         try golden.verify(ReadingList.First.example)
     }
 
@@ -175,7 +175,7 @@ private struct Overversioned: SealedRecord, Equatable {
         let titles = ReadingList.First.example.titles
         #expect(fault { try golden.verify(Extended(titles: titles, owner: "Ada")) } == .shapeChanged)
         #expect(fault { try golden.verify(Dropped()) } == .shapeChanged)
-        // Nothing to compare with.
+        // No file to compare with.
         #expect(fault { try golden.verify(ReadingList.First(titles: [])) } == .shapeChanged)
         #expect(fault { try golden.verify(Extended(titles: titles)) } == nil)
         try golden.verify(ReadingList.First(titles: ["Other"]), older: [1: .example])
@@ -208,7 +208,7 @@ private struct Overversioned: SealedRecord, Equatable {
         try recording.verify(ReadingList.First.example)
         let before = try SystemFile.read(firstFile)
         try golden.verify(ReadingList.First.example)
-        // Never over one that is there, and never an older one.
+        // Recording never replaces an existing file and never writes an older version.
         #expect(fault { try recording.verify(Extended(titles: ["Emma"], owner: "Ada")) } == .shapeChanged)
         #expect(try SystemFile.read(firstFile) == before)
         #expect(unlink(firstFile) == 0)

@@ -4,7 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// What a holder of the key can seal to make a reader crash, hang or bloat: refused, for little.
+/// Tests of payloads that a key holder seals to make a reader crash, hang or bloat: they are refused at low cost.
 @Suite struct HostilePayloadTests {
     struct Payload: Sendable {
         let name: String
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    // Whoever allows records of 64 MiB pays for them: a few times their size, and no more.
+    // A reader that allows records of 64 MiB uses a few times their size, and no more.
     @Test func aLargeTextIsReadWhereLargeRecordsAreAllowed() throws {
         let probe = try PayloadCostProbe(maximumSize: 64 << 20)
         let text = try probe.read(Array("\"\(Self.times(50 << 20, "x"))\"".utf8), .json, "large")

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SealedState
 
-/// A store that answers with the last good value.
+/// Tests of a store that returns the last good value.
 @Suite struct LastGoodTests {
     let fixture: StoreFixture
     let clock = TestClock(Date())
@@ -79,7 +79,7 @@ import Testing
     }
 
     // store:   read 1 ........................................... read: refused, and 1 is not shown again
-    // other:   ....... delete (2) ... somebody damages the tombstone
+    // other:   ....... delete (2) ... the tombstone is damaged
     @Test func aDeletionThatThisStoreHasNotSeenEndsItAsWell() throws {
         try fixture.open().delete(Note.self)
         try fixture.plant([1, 2, 3])
@@ -87,7 +87,7 @@ import Testing
     }
 
     // store:   read 1 ...................................... read: refused: what 2 was, a deletion or not, is unknown here
-    // probe:   ....... write (2) ... somebody damages it
+    // probe:   ....... write (2) ... the blob is damaged
     @Test func aStateOfAnotherProcessThatWasNotSeenEndsItAsWell() throws {
         try store.write(ProbeRecord(number: 1))
         _ = try store.read(ProbeRecord.self)
@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func aRefusedButAcceptedStateIsNoDeletion() throws {
-        // An older program meets newer data, then that data is damaged: both times it keeps what it has.
+        // An older program reads newer data, then that data is damaged: both times the store keeps its value.
         try fixture.plant(forged(2) { $0.schemaVersion = 99 })
         #expect(try snapshot().rejection?.code == .tooNew)
         try fixture.plant([1, 2, 3])
@@ -156,7 +156,7 @@ import Testing
     }
 }
 
-/// The bounds of what is remembered.
+/// Tests of the limits of the remembered values.
 @Suite struct LastGoodValuesTests {
     private func tag(_ number: Int) -> NameTag {
         BlobContext(group: "group.com.example.store", kind: .record, name: "r\(number)").nameTag

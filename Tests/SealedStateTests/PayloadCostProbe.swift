@@ -4,9 +4,9 @@ import Sealing
 import TestSupport
 import Testing
 
-/// A process that reads whatever a key holder has sealed, and measures what that costs it.
+/// A process that reads payloads sealed by a key holder and measures their cost.
 final class PayloadCostProbe {
-    /// What the refusal of a record may add to the process's resident memory, in KiB.
+    /// The largest growth of the process's resident memory through the refusal of a record, in KiB.
     static let growthLimit = 8 * 1024
 
     struct Answer {
@@ -19,13 +19,13 @@ final class PayloadCostProbe {
     private let store: SealedStore
     private let child: ChildProcess
 
-    /// - Parameter size: The largest record that the process reads; the default unless stated.
+    /// - Parameter size: The largest record that the process reads; `nil` for the default.
     init(maximumSize size: Int? = nil) throws {
         fixture = try StoreFixture()
         store = try fixture.open()
         let words = ["payload-cost", fixture.place.path, fixture.group.identifier] + (size.map { ["\($0)"] } ?? [])
         child = try ChildProcess("sealed-probe", words)
-        // What every first read costs.
+        // The fixed cost of a first read.
         for name in ["warm-json", "warm-again"] {
             #expect(try read(Array(#"{"a":[1,"x",{}]}"#.utf8), .json, name).text == "read")
         }
@@ -33,13 +33,13 @@ final class PayloadCostProbe {
         #expect(try read(list, .binaryPropertyList, "warm-bplist").text == "read")
     }
 
-    /// Seals a payload under a name of its own and reads it there.
+    /// Seals a payload under a name of its own and reads it in the process.
     func read(_ payload: [UInt8], _ codec: PayloadCodec, _ name: String) throws -> Answer {
         var forgery = try Forgery(store)
         (forgery.name, forgery.schemaVersion, forgery.codec, forgery.payload) = (name, 1, codec, .bytes(payload))
         try fixture.plant(forgery.blob, name)
         try child.write(name + "\n")
-        // Generous: what doubles with each level would not end in a year.
+        // A generous limit: work that doubles with each level would take years.
         let line = try #require(try child.readLine(timeLimit: .seconds(60)), "the process ended")
         let words = line.split(separator: " ")
         try #require(words.count == 3, "\(line)")

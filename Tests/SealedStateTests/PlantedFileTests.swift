@@ -3,7 +3,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// What a member could put in a record's place instead of a file: refused at once, never followed, never waited for.
+/// Tests of objects that a member plants in a record's place: refused at once, without following or waiting.
 @Suite(.timeLimit(.minutes(10))) struct PlantedFileTests {
     let fixture: StoreFixture
     let store: SealedStore
@@ -16,7 +16,7 @@ import Testing
         try SystemFile.write(fixture.place.path("outside/precious"), try fixture.blob())
     }
 
-    /// A second name of a sound blob is `PlantedPathFaultTests`'.
+    /// `PlantedPathFaultTests` has the second name of a sound blob.
     static let things = PlantedThing.possible.filter { $0 != .hardLink }
 
     private func plant(_ thing: PlantedThing) throws {

@@ -1,14 +1,14 @@
 import Glibc
 import Testing
 
-/// What a member could put under a name instead of a file of its own.
+/// An object that a member could plant under a name instead of a file of its own.
 enum PlantedThing: String, CaseIterable, Sendable {
     case fifo, directory, linkToFile, linkToDirectory, danglingLink, hardLink, device
 
-    /// Only root makes devices.
+    /// The objects that this user can create; only root makes devices.
     static var possible: [PlantedThing] { geteuid() == 0 ? allCases : allCases.filter { $0 != .device } }
 
-    /// - Parameter outside: A directory that has a file `precious`; links lead to the one or the other.
+    /// - Parameter outside: A directory with a file `precious`; links lead to one of them.
     func plant(at path: String, outside: String) {
         switch self {
         case .fifo: #expect(mkfifo(path, 0o600) == 0)

@@ -4,13 +4,14 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What is in the way of keeping a refused blob stops no writer (docs/decisions/0004-writing-over-a-damaged-blob.md).
+/// Tests of obstacles to keeping a refused blob: they block no writer
+/// (docs/decisions/0004-writing-over-a-damaged-blob.md).
 @Suite struct QuarantineObstructionTests {
     let fixture: StoreFixture
     let store: SealedStore
     let told = Told()
 
-    /// What the hook was told.
+    /// The rejections that the hook received.
     final class Told: Sendable {
         private let errors = Mutex<[StoreError]>([])
         func note(_ error: StoreError) { errors.withLock { $0.append(error) } }
@@ -60,7 +61,7 @@ import Testing
     }
 }
 
-/// A file that gets no second name is copied.
+/// Tests of copies of files that cannot get a second name.
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(10)))
 struct QuarantineCopyTests {
     let fixture: StoreFixture
@@ -71,7 +72,7 @@ struct QuarantineCopyTests {
         try fixture.plant(Array("garbage".utf8), "probe")
     }
 
-    /// Writes over garbage while its link fails, and the calls that are given as well.
+    /// Writes over garbage while its link fails, with further failing calls if given.
     private func write(failingLink error: String, also injections: [String] = []) throws -> String {
         let traced = fixture.traced(["store-write", "2", "100", "durable"])
         defer { traced.removeLog() }
@@ -100,7 +101,7 @@ struct QuarantineCopyTests {
     }
 
     @Test func aFullDiskForTheCopyEndsNoWrite() throws {
-        // The copy is the first that asks for space.
+        // The copy is the first to ask for space.
         #expect(try write(failingLink: "EMLINK", also: ["fallocate:error=ENOSPC:when=1"]) == "written 3")
         #expect(try kept == [Array("garbage".utf8)])
         #expect(try fixture.probe("store-read") == "2 100 3")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SealedState
 
-/// Writing over a blob that is refused (docs/decisions/0004-writing-over-a-damaged-blob.md).
+/// Tests of writing over a refused blob (docs/decisions/0004-writing-over-a-damaged-blob.md).
 @Suite struct QuarantineTests {
     let fixture: StoreFixture
     let store: SealedStore
@@ -22,7 +22,7 @@ import Testing
         return try names().map { try SystemFile.read("\(fixture.quarantine)/\($0)") }
     }
 
-    /// Those of blobs; each has a note beside it.
+    /// Returns the names of blobs; each has a note beside it.
     private func names() throws -> [String] {
         try SystemFile.names(fixture.quarantine).filter { $0.hasSuffix(".sealed") }
     }
@@ -67,7 +67,8 @@ import Testing
     }
 
     @Test func aDamagedHeadersClaimCountsWithinReason() throws {
-        // The highest that anybody has seen may be in the damaged header alone; a flipped high bit must not brick it.
+        // The highest sequence ever seen may be in the damaged header alone; a flipped high bit must not block the
+        // record.
         for (claim, next) in [(7, 8), (1 << 40, 4), (UInt64.max, 4)] as [(UInt64, UInt64)] {
             let fresh = try StoreFixture()
             let store = try fresh.open()
@@ -81,7 +82,7 @@ import Testing
     }
 
     @Test func aClaimBesideTheHighestSequenceOverflowsNothing() throws {
-        // A key holder damages a header that claims the end of all sequences, where nothing was accepted before.
+        // A key holder damages a header with the highest sequence, where nothing was accepted before.
         let fresh = try StoreFixture()
         let store = try fresh.open()
         var forgery = try Forgery(store)
@@ -91,9 +92,9 @@ import Testing
         #expect(try store.write(Note(text: "new")) == 1)
     }
 
-    // MARK: Who is at fault
+    // MARK: Doubtful fields
 
-    /// One flipped bit each in a field that tells a vault or a program apart: key id, epoch, format, suite, kind, flags,
+    /// Offsets of fields that identify a vault or a program, for one flipped bit each: key id, epoch, format, suite, kind, flags,
     /// writer, codec and the reserved bytes.
     static let doubtful = [48, 63, 12, 15, 4, 5, 6, 7, 88, 103, 104, 105, 111]
 
@@ -118,7 +119,7 @@ import Testing
         #expect(try kept() == [damaged])
     }
 
-    // A key of the vault vouches for the rest of the header: nothing has to be known of the record for that.
+    // A key of the vault vouches for the rest of the header, even if nothing is known of the record.
     @Test(arguments: doubtful) func aFlippedBitIsRecognisedOnFirstContact(_ offset: Int) throws {
         let stranger = try forgetfulStore()
         let damaged = flipped(try fixture.blob(), offset)
@@ -127,7 +128,8 @@ import Testing
         #expect(try kept() == [damaged])
     }
 
-    /// A store of a user who has accepted nothing yet: the same home, with the key file and without the watermarks.
+    /// Returns a store of a user who has accepted nothing yet: the same home, with the key file and without the
+    /// watermarks.
     private func forgetfulStore() throws -> SealedStore {
         let place = try TemporaryDirectory()
         try place.directory("Keys")
@@ -154,7 +156,7 @@ import Testing
         try expectLeftAlone(.unknownKey, by: forgetfulStore()) { $0.key = try .random(epoch: 1) }
     }
 
-    // A vault that was put back to before its key for unlocked use was made does not know that one yet.
+    // A vault that was put back to a state before its key for unlocked use does not know that key.
     @Test func aBlobOfAnEpochThatOneClassHasNotReachedIsLeftAlone() throws {
         let passphrase = try Array("words".utf8).withUnsafeBytes { try Passphrase(copying: $0) }
         try store.vault.addSlot(.passphrase(passphrase, .minimum))
@@ -171,7 +173,7 @@ import Testing
         #expect(try kept() == [blob])
     }
 
-    // A vault that was put back to an earlier state does not know it yet.
+    // A vault that was put back to an earlier state does not know the epoch.
     @Test func aBlobOfALaterEpochIsLeftAlone() throws {
         try expectLeftAlone(.unknownKey, by: store) { $0.key = try .random(epoch: 2) }
     }
@@ -185,7 +187,7 @@ import Testing
         }
     }
 
-    // MARK: Sequences that nobody writes
+    // MARK: Impossible sequences
 
     @Test func aJumpIsKeptAndNotFollowed() throws {
         var forgery = try Forgery(store)
@@ -196,7 +198,7 @@ import Testing
         #expect(try store.write(Note(text: "new")) == 4)
         #expect(try store.read(Note.self).text == "new")
         #expect(try kept() == [blob])
-        // Now it is as far ahead as readers believe, and the next one would not be.
+        // The blob has the highest sequence that readers believe; the next one would exceed the limit.
         try fixture.plant(blob)
         #expect(try store.delete(Note.self) == 5)
         forgery.sequence = 4 + 1 << 32
@@ -242,7 +244,7 @@ import Testing
         #expect(Set(try kept()) == [third, forked])
     }
 
-    // MARK: What is kept
+    // MARK: Copies in quarantine
 
     @Test func aNoteSaysWhyAndHoldsNoContents() throws {
         try fixture.plant(Array("precious plain text".utf8))
@@ -263,7 +265,7 @@ import Testing
         let first = try store.backend.quarantine(place.address, reason: "tampered: it is", copyLimit: 1 << 20)
         #expect(try store.backend.quarantine(place.address, reason: "tampered: again", copyLimit: 1 << 20) == first)
         #expect(try names().count == 1)
-        // The original is where it was.
+        // The original is in its place.
         #expect(try store.read(Note.self).number == 3)
     }
 
@@ -276,7 +278,8 @@ import Testing
         }
         #expect(last == nil)
         #expect(try names().count == 64)
-        // Writers go on all the same; another record has a place of its own, also one whose name begins alike.
+        // Writers continue all the same; another record has a place of its own, even if its name has the same
+        // beginning.
         #expect(try store.write(Note(text: "new")) == 4)
         try store.write(Note(text: "x"), named: "note.a")
         try fixture.plant([], "note.a")

@@ -36,7 +36,7 @@ private struct Photo: SealedRecord, Equatable {
         #expect(code { try store.write(photo) } == .unencodable)
     }
 
-    /// Another implementation's property lists, of random values.
+    /// A script that writes random values as property lists with another implementation.
     static let script = """
         import plistlib, random, sys, datetime
         r = random.Random(int(sys.argv[1]))

@@ -2,7 +2,7 @@ import FoundationEssentials
 import SealedState
 import Synchronization
 
-/// The record of the documentation: what an app tells its widget.
+/// The record of the documentation that an app shares with its widget.
 struct WidgetAuthState: SealedRecord, Equatable {
     static let recordName = "widget_auth_state"
     static let schemaVersion = 1
@@ -12,7 +12,7 @@ struct WidgetAuthState: SealedRecord, Equatable {
     var expiresAt: Date? { isAuthenticated ? tokenExpiresAt : nil }
 }
 
-/// A record with a rule of its own, and an end if it is given one.
+/// A record with a rule of its own, and an optional expiry.
 struct Note: SealedRecord, Equatable {
     static let recordName = "note"
     static let schemaVersion = 3
@@ -42,7 +42,7 @@ struct Watched: SealedRecord {
     func encode(to encoder: any Encoder) throws { try [0].encode(to: encoder) }
 }
 
-/// The record that `sealed-probe` writes, as the tests see it.
+/// The record that `sealed-probe` writes.
 struct ProbeRecord: SealedRecord, Equatable {
     static let recordName = "probe"
     static let schemaVersion = 1

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SealedState
 
-/// The table of rejections, and that each of them can be had.
+/// Tests of the table of rejections, and of each of them.
 @Suite struct RejectionCatalogueTests {
     @Test func theTableIsInTheOrderOfTheChecks() {
         let checks = StoreError.Code.rejections.compactMap(\.check)
@@ -22,7 +22,7 @@ import Testing
         #expect(Set(StoreError.Code.all).count == StoreError.Code.all.count)
     }
 
-    /// The names of all codes that the sources declare.
+    /// Returns the names of all codes that the sources declare.
     private func codes(below directory: String) throws -> [String] {
         try SystemFile.names(directory).flatMap { leaf -> [String] in
             let path = "\(directory)/\(leaf)"
@@ -49,8 +49,8 @@ import Testing
         #expect(!StoreError.Code(rawValue: "ofALaterVersion").isRejection)
     }
 
-    /// Vaults hold keys of the only suite that headers may name, so no store can refuse for it yet; SealingTests do. What
-    /// only a roster refuses is in WriterAuthorityTests, and what takes a person's name in DowngradeTests.
+    /// Vaults hold keys of the only suite that headers may name, so no store can refuse a suite yet; SealingTests do.
+    /// WriterAuthorityTests has the rejections of rosters, DowngradeTests those of a person's names.
     private static let refusable = StoreError.Code.rejections.filter {
         $0 != .wrongSuite && $0 != .downgraded && $0.check != .authority
     }
@@ -71,7 +71,7 @@ import Testing
         #expect(error?.code == code && error?.isRejection == true, "\(error?.description ?? "was read")")
     }
 
-    /// Makes a blob that is refused with a code.
+    /// Makes a blob that is refused with the given code.
     private func forge(_ code: StoreError.Code, _ forgery: inout Forgery, _ store: SealedStore) throws {
         switch code {
         case .forked:

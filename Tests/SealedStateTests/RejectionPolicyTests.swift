@@ -4,12 +4,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The hook, and copies in quarantine.
+/// Tests of the hook, and of copies in quarantine.
 @Suite struct RejectionPolicyTests {
     let fixture: StoreFixture
     let seen = Seen()
 
-    /// What a hook was told.
+    /// The rejections that a hook received.
     final class Seen: Sendable {
         private let errors = Mutex<[StoreError]>([])
         func note(_ error: StoreError) { errors.withLock { $0.append(error) } }

@@ -4,9 +4,9 @@ import Sealing
 import TestSupport
 import Testing
 
-/// One reason to refuse a blob, as it is done to an otherwise sound one.
+/// A reason to refuse a blob, applied to an otherwise sound one.
 enum Fault: Int, CaseIterable, Comparable, Sendable {
-    // In the order of the checks: of two faults the first one is told.
+    // In the order of the checks: of two faults the first one is reported.
     case tooLarge, noMagic, unknownFormat, unknownFlag, otherKind, otherGroup, otherName, cutShort, otherKey, otherEpoch
     case changedHeader, changedContents, old, tooNew, notJSON, nested, broken, fromTheFuture, expired, forbidden
 
@@ -60,7 +60,8 @@ enum Fault: Int, CaseIterable, Comparable, Sendable {
     }
 }
 
-/// The order of the checks: cheapest and least trusting first, so that a blob with two faults is refused for the first.
+/// Tests of the order of the checks: cheapest and least trusting first, so that a blob with two faults is refused for
+/// the first.
 @Suite struct RejectionTests {
     @Test func aSoundForgeryIsRead() throws {
         let fixture = try StoreFixture()
@@ -83,7 +84,7 @@ enum Fault: Int, CaseIterable, Comparable, Sendable {
             for second in Fault.allCases where second > first {
                 // A blob that cannot be decoded has no rules to break.
                 if first == .broken && second == .forbidden { continue }
-                // In a stream, the sequence that is changed is a fault of its shape.
+                // In a stream, a changed sequence is a fault of its shape.
                 if first == .otherKind && second == .changedHeader { continue }
                 sequence += 1
                 try expect(first.code, of: [first, second], fixture, store, sequence: sequence)

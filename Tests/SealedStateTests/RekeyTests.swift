@@ -8,11 +8,11 @@ import Testing
 
 @testable import SealedState
 
-/// Stores that are open while the vault is rekeyed.
+/// Tests of stores that are open while the vault is rekeyed.
 struct RekeyTests {
     private let fixture: StoreFixture
     private let passphrase: Passphrase
-    /// The one who rekeys: opened with the passphrase.
+    /// The store that rekeys, opened with the passphrase.
     private let person: SealedStore
 
     init() throws {
@@ -104,7 +104,7 @@ struct RekeyTests {
         #expect(try other.read(ProbeRecord.self).number == 1)
         #expect(try other.write(ProbeRecord(number: 2)) == 2)
         #expect(try person.read(ProbeRecord.self).number == 2)
-        // What it can still seal under the key that it had is of an epoch that is over.
+        // Blobs that it can still seal under its old key are of a past epoch.
         #expect(code { _ = try service.read(ProbeRecord.self) } == .locked)
     }
 
@@ -139,7 +139,7 @@ struct RekeyTests {
     }
 }
 
-/// Vaults and compartments that are gone.
+/// Tests of missing vaults and compartments.
 @Suite(.enabled(if: ProtectedYard.isAvailable)) final class MissingVaultTests {
     private let yard: ProtectedYard
     init() throws { yard = try ProtectedYard() }
@@ -147,7 +147,7 @@ struct RekeyTests {
 
     private var person: String { yard.fixture.vault + ".person" }
 
-    /// As another program of the user: what was accepted is read from the disk.
+    /// Reopens the store as another program of the user: accepted states are read from the disk.
     private func reopened() throws -> SealedStore {
         try SealedStore(group: yard.fixture.group, in: yard.fixture.home, creating: false)
     }
@@ -156,7 +156,7 @@ struct RekeyTests {
         try yard.service.write(ProbeRecord(number: 1))
         try yard.person.write(Guarded(number: 2))
         #expect(try yard.fixture.probe("store-read") == "1 0 1")
-        // A name that this user has never accepted, and whose class nothing tells any more.
+        // A name that this user has never accepted, and whose class is no longer recorded.
         var forgery = try Forgery(yard.service)
         forgery.name = "unknown"
         forgery.schemaVersion = 1

@@ -26,7 +26,7 @@ private struct Account: SealedRecord, Equatable {
     var years: Int
 }
 
-/// One step, in the other codec.
+/// A record with one step, in the other codec.
 private struct Place: SealedRecord, Equatable {
     static let recordName = "place"
     static let schemaVersion = 3
@@ -37,7 +37,7 @@ private struct Place: SealedRecord, Equatable {
     var city: String
 }
 
-/// Steps that do not fit each other or the version.
+/// Steps that do not match each other or the version.
 private struct Gap: SealedRecord {
     static let recordName = "gap"
     static let schemaVersion = 4
@@ -54,7 +54,7 @@ private struct Odd: SealedRecord {
     static let oldestReadableVersion = -5
 }
 
-/// Versions that no header holds, and steps at the ends of the numbers.
+/// Versions that no header holds, and steps at the limits of the number range.
 private struct Highest: SealedRecord {
     static let recordName = "ends"
     static let schemaVersion = Int.max
@@ -116,7 +116,7 @@ private struct Zero: SealedRecord {
         #expect(snapshot.value == value)
         #expect(snapshot.provenance.schemaVersion == Int(version))
         #expect(snapshot.isMigrated == (version < 4))
-        // Never written back unasked.
+        // Never written back without a request.
         #expect(try fixture.blob(Account.recordName) == blob)
     }
 

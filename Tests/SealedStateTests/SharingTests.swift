@@ -3,7 +3,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// Two unix users and one store: `ada` makes it for the team, `bob` is in the team, `eve` is not.
+/// Tests of one store with several unix users: `ada` makes it for the team, `bob` is in the team, `eve` is not.
 @Suite(.enabled(if: UnixUser.canBecome, "needs root and setpriv"), .timeLimit(.minutes(10)))
 struct SharingTests {
     static let masks = [("077", "077"), ("000", "000"), ("077", "000"), ("027", "022")]
@@ -16,8 +16,8 @@ struct SharingTests {
     private var records: String { container + "/Library/Application Support/Records" }
     private func file(_ name: String) -> String { "\(records)/\(name).sealed" }
 
-    /// The store as ada makes it under the narrowest umask. Bob has the vault's key file as well, and his own
-    /// directory for what is his.
+    /// Creates the store as ada, under the narrowest umask. Bob has the vault's key file as well, and a directory of
+    /// his own.
     init() throws {
         place = try TemporaryDirectory()
         #expect(chmod(place.path, 0o755) == 0)
@@ -61,7 +61,7 @@ struct SharingTests {
         return status
     }
 
-    /// Everything below the home: for the team exactly, and for nobody else. The lock files and the log as well.
+    /// Expects that everything below the home, lock files and log included, is open to the team and to no other user.
     private func expectEverythingShared() throws {
         let own: Set<String> = [".locked", ".reserve.", ".sealedstate.reserve."]
         for path in try tree(home) where !own.contains(where: { path.contains("/" + $0) }) {
@@ -135,7 +135,7 @@ struct SharingTests {
         try expectEverythingShared()
     }
 
-    /// Whether the system gives no second name to a file of somebody else's that one may not write.
+    /// A Boolean value: the system denies a second name for another user's file without write access.
     static let linksAreProtected = (try? SystemFile.read("/proc/sys/fs/protected_hardlinks")) == Array("1\n".utf8)
 
     @Test(.enabled(if: linksAreProtected, "needs fs.protected_hardlinks")) func whatMayNotBeLinkedIsCopied() throws {
@@ -147,7 +147,7 @@ struct SharingTests {
         try expectEverythingShared()
     }
 
-    // MARK: Who is not in the team
+    // MARK: Users outside the team
 
     @Test func aThirdUserGetsNothing() throws {
         #expect(try run(.ada, "store-write", "1", "1", "durable") == "written 1")
@@ -163,14 +163,14 @@ struct SharingTests {
         #expect(try run(.bob, "store-read") == "1 1 1")
     }
 
-    /// Root may read everything, and still is no member: what members can change is not trusted.
+    /// Root may read everything, but is not a member: files that members can change are not trusted.
     @Test func aProcessOutsideTheTeamTrustsNothingThatTheTeamCanChange() throws {
         let result = try ChildProcess.run(
             "sealed-probe", words("store-read", []), environment: variables(.ada))
         #expect(result.outputText == "container\n")
     }
 
-    // MARK: What belongs to one user
+    // MARK: Files of one user
 
     @Test func withoutADirectoryOfTheirOwnASecondUserHasNoKey() throws {
         let shared = try UnixUser.ada.run(
@@ -184,7 +184,7 @@ struct SharingTests {
         }
     }
 
-    // MARK: What a member could plant
+    // MARK: Planted objects
 
     private func plantAsBob(_ command: String, _ arguments: String...) throws {
         #expect(try UnixUser.bob.run(command, arguments).exitCode == 0)

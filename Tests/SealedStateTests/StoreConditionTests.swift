@@ -5,7 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// Compare-and-swap: writes that depend on what lies there.
+/// Tests of compare-and-swap: writes that depend on the current value.
 @Suite(.timeLimit(.minutes(10))) struct StoreConditionTests {
     let fixture: StoreFixture
     let store: SealedStore
@@ -15,7 +15,7 @@ import Testing
         store = try fixture.open()
     }
 
-    /// Every way to write: each is refused by its condition alike.
+    /// The ways to write: a failed condition refuses each of them alike.
     enum Way: CaseIterable {
         case write, update, delete
 
@@ -38,7 +38,7 @@ import Testing
         #expect(!SystemFile.exists(fixture.quarantine))
     }
 
-    // MARK: What holds
+    // MARK: Fulfilled conditions
 
     @Test func theSequenceOfAWriteServesTheNextOne() throws {
         let first = try store.write(Note(text: "a"), onlyIf: .absent)
@@ -72,7 +72,7 @@ import Testing
         #expect(try store.write(Note(text: "b"), onlyIf: .sequence(1)) == 2)
     }
 
-    // MARK: What does not
+    // MARK: Failed conditions
 
     @Test func nothingIsNoSequence() throws { try expectConflict(.sequence(1)) }
     @Test func noRecordHasTheSequenceZero() throws { try expectConflict(.sequence(0)) }
@@ -167,7 +167,7 @@ import Testing
     }
 }
 
-/// A program that is older than what lies there.
+/// Tests of a program that is older than the stored value.
 @Suite struct OlderWriterTests {
     @Test func itDoesNotWriteOverWhatItCannotRead() throws {
         let fixture = try StoreFixture()
@@ -181,7 +181,7 @@ import Testing
         #expect(code { try store.write(Note(text: "older")) } == .tooNew)
         #expect(code { try store.update(Note.self) { $0.number = 1 } } == .tooNew)
         #expect(try fixture.blob() == newer)
-        // Going back on purpose is two steps.
+        // A deliberate downgrade takes two steps.
         #expect(try store.delete(Note.self) == 3)
         #expect(try store.write(Note(text: "older")) == 4)
     }

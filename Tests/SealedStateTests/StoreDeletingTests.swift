@@ -5,7 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// A deletion is a tombstone: it cannot be undone unseen.
+/// Tests of deletions: a tombstone cannot be undone unnoticed.
 @Suite struct StoreDeletingTests {
     let fixture: StoreFixture
     let store: SealedStore
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func aTombstoneWithContentsIsRefused() throws {
-        // A tag that fits, on contents that no tombstone has: two changed bits of an honest blob never get that far.
+        // A valid tag on contents that no tombstone has: two changed bits of an honest blob never pass the tag.
         try store.write(Note(text: "x"))
         var blob = try fixture.blob()
         blob[Field.flags] |= BlobFlags.tombstone.rawValue

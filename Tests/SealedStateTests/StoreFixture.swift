@@ -17,13 +17,13 @@ struct StoreFixture {
         group = try AppGroup(identifier)
     }
 
-    /// A store that syncs nothing unless told to: most tests are about something else.
+    /// Opens a store that syncs nothing by default, for tests of other topics.
     func open(
         creating: Bool = true, _ change: (inout StoreOptions) -> Void = { _ in }
     ) throws(StoreError) -> SealedStore {
         var options = StoreOptions()
         options.durability = .unsynced
-        // The home is removed with the last reference to it; a store that is in use must keep it.
+        // The home is removed with the last reference to it; a store in use must keep it.
         options.now = { [place] in withExtendedLifetime(place) { Date() } }
         change(&options)
         return try SealedStore(group: group, in: home, creating: creating, options: options)
@@ -35,7 +35,7 @@ struct StoreFixture {
     var vault: String { place.path("Vaults/\(group)/vault") }
     var keyFile: String { place.path("Keys/\(group).key") }
 
-    /// The file that remembers accepted states; there is one vault, so there is one.
+    /// The path of the file of accepted states; there is one vault, so there is one file.
     var marks: String {
         get throws { place.path("Watermarks/\(try #require(try SystemFile.names(place.path("Watermarks")).first))") }
     }
@@ -43,20 +43,20 @@ struct StoreFixture {
     func file(_ name: String) -> String { "\(records)/\(name).sealed" }
     func blob(_ name: String = Note.recordName) throws -> [UInt8] { try SystemFile.read(file(name)) }
 
-    /// Puts bytes in a record's place as a member without any care would.
+    /// Writes bytes in a record's place, as a member without the library would.
     func plant(_ bytes: [UInt8], _ name: String = Note.recordName) throws {
         if !SystemFile.exists(records) { mkdir(records, 0o700) }
         unlink(file(name))
         try SystemFile.write(file(name), bytes)
     }
 
-    /// What another process says about this home: `sealed-probe COMMAND HOME GROUP ARGUMENT...`.
+    /// Returns the answer of another process about this home: `sealed-probe COMMAND HOME GROUP ARGUMENT...`.
     func probe(_ command: String, _ arguments: String...) throws -> String {
         let words = [command, place.path, group.identifier] + arguments
         return try ChildProcess.run("sealed-probe", words).outputText.trimmingNewlines
     }
 
-    /// Every regular file below the home.
+    /// Returns every regular file below the home.
     func files(below relative: String = ".") throws -> [String] {
         let top = place.path(relative)
         return try SystemFile.names(top).flatMap { name -> [String] in
@@ -66,7 +66,7 @@ struct StoreFixture {
         }
     }
 
-    /// Files that no finished write leaves: every temporary name begins with a dot.
+    /// Returns files that no finished write leaves: every temporary name begins with a dot.
     func litter() throws -> [String] {
         let known = [".sealedstate.lock", ".sealedstate.leases", ".lock", ".readers", ".access.lock"]
         return try files().filter { path in
@@ -85,10 +85,10 @@ final class TestClock: Sendable {
     func advance(by seconds: Double) { time.withLock { $0 += seconds } }
 }
 
-/// The code of the error that `body` throws, or nil when it throws none.
+/// Returns the code of the error that `body` throws, or `nil` if it throws none.
 func code(_ body: () throws -> Void) -> StoreError.Code? { refusal(body)?.code }
 
-/// The error that `body` throws, or nil when it throws none.
+/// Returns the error that `body` throws, or `nil` if it throws none.
 func refusal(_ body: () throws -> Void) -> StoreError? {
     do {
         try body()

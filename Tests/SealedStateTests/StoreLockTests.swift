@@ -4,7 +4,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// Waiting for a record's lock, and giving up.
+/// Tests of waiting for a record's lock, and of time-outs.
 @Suite(.timeLimit(.minutes(10))) struct StoreLockTests {
     let fixture: StoreFixture
     let store: SealedStore
@@ -15,7 +15,7 @@ import Testing
         try store.write(Note(text: "x"))
     }
 
-    /// A child that holds all the container's locks.
+    /// Starts a child that holds all the container's locks.
     private func holder() throws -> ChildProcess {
         let child = try ChildProcess(
             "sealed-probe", ["lock", fixture.container, ".sealedstate.lock", "whole", "exclusive", "1000"])
@@ -65,7 +65,7 @@ import Testing
     @Test func aLockFileThatIsReplacedDuringTheWriteIsNoticed() throws {
         let lock = fixture.container + "/.sealedstate.lock"
         let before = try fixture.blob()
-        // The clock is asked once more when the new blob is in place.
+        // The clock is read once more when the new blob is in place.
         let robbed = try fixture.open { options in
             options.now = { [fixture] in
                 if (try? fixture.blob()) != before { unlink(lock) }
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func theAsyncFormsDoWhatTheOthersDo() async throws {
-        // The other tests' waiting calls may be in front of these.
+        // Waiting calls of other tests may be in front of these.
         let store = try fixture.open { $0.lockTimeout = .seconds(60) }
         #expect(try await store.write(Note(text: "y")) == 2)
         #expect(try await store.update(Note.self) { $0.number = 9 } == 3)
@@ -130,14 +130,14 @@ import Testing
     }
 
     @Test func waitingCallsStopNoOtherTask() async throws {
-        // The task's sleeps last as long as everybody else's tests let them.
+        // The duration of the task's sleeps depends on all other tests.
         let patient = try fixture.open { $0.lockTimeout = .seconds(900) }
         let child = try holder()
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<32 {
                 group.addTask { _ = try await patient.update(Note.self) { $0.number += 1 } }
             }
-            // Enough for all of them to stand at the lock; the holder goes only if this task still runs.
+            // Enough for all of them to wait for the lock; the holder unlocks only if this task still runs.
             for _ in 0..<5 { try await Task.sleep(for: .milliseconds(40)) }
             child.closeInput()
             try await group.waitForAll()
@@ -149,7 +149,7 @@ import Testing
     @Test func aCallsLimitCountsFromTheCallOn() async throws {
         let patient = try fixture.open { $0.lockTimeout = .milliseconds(200) }
         let child = try holder()
-        // More than there are threads for: those in the line end with the others, though the holder never goes.
+        // More waiters than threads: queued waiters time out with the others, though the holder never unlocks.
         let codes = await withTaskGroup(of: StoreError.Code?.self) { group in
             for _ in 0..<200 {
                 group.addTask {

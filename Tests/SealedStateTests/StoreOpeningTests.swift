@@ -3,7 +3,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// Locked, absent, corrupt and wrong are four answers, and none of them makes a new key.
+/// Tests of opening: locked, absent, corrupt and wrong are four errors, and none of them makes a new key.
 @Suite struct StoreOpeningTests {
     let fixture: StoreFixture
 
@@ -14,13 +14,13 @@ import Testing
 
     private var refused: StoreError.Code? { code { _ = try fixture.open() } }
 
-    /// Nothing that opens a store may change it where it is refused.
+    /// Expects that opening is refused and changes nothing.
     private func expectRefused(_ expected: StoreError.Code) throws {
         let before = try fixture.files().map { ($0, try SystemFile.read(fixture.place.path($0))) }
         #expect(refused == expected)
         let after = try fixture.files().map { ($0, try SystemFile.read(fixture.place.path($0))) }
         let news = after.filter { new in !before.contains { $0 == new } }
-        // Lock files may come, and the access log says that somebody tried.
+        // Lock files may be created, and the access log notes the attempt.
         let notes = ["/.lock", "/.access.lock", "/access.log"]
         #expect(after.count >= before.count && news.allSatisfy { new in notes.contains { new.0.hasSuffix($0) } })
     }
@@ -53,7 +53,7 @@ import Testing
         #expect(opened == .wrongPassphrase)
     }
 
-    /// As a user who has never opened the vault.
+    /// Removes the vault for a user who has never opened it.
     private func removeVaultUnseen() throws {
         unlink(fixture.vault)
         try FileTree.remove(fixture.place.path("Places"))
@@ -113,7 +113,7 @@ import Testing
         unlink(fixture.keyFile)
         let error = try #require(refusal { _ = try fixture.open() })
         #expect(error.description.hasSuffix(error.advice))
-        // Once is enough: the reason of a lower floor does not bring it again.
+        // Once is enough: the reason of a lower layer does not repeat it.
         #expect(!error.reason.contains(error.advice))
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SealedState
 
-/// Payloads without a type are held to the limits that typed readers and writers keep.
+/// Tests of payloads without a type: they are held to the limits of typed readers and writers.
 @Suite struct StorePayloadTests {
     private let fixture: StoreFixture
     private let store: SealedStore

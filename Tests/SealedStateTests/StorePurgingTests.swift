@@ -5,7 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// Taking the tombstone of a deleted record away, as an act of its own.
+/// Tests of purging: an explicit removal of a deleted record's tombstone.
 @Suite(.timeLimit(.minutes(10))) struct StorePurgingTests {
     let fixture: StoreFixture
     let store: SealedStore
@@ -49,7 +49,7 @@ import Testing
         #expect(try fixture.probe("store-list") == "note")
     }
 
-    /// Another user of the same home, with what the vault needs and watermarks of their own.
+    /// Returns the store of another user of the same home, with the vault's credentials and watermarks of their own.
     private func stranger() throws -> SealedStore {
         let place = try TemporaryDirectory()
         try place.directory("Keys")
@@ -98,7 +98,7 @@ import Testing
         try store.delete(Note.self)
         let tombstone = try fixture.blob()
         try store.write(Note(text: "newer"))
-        // An old deletion that was put back, and what is no blob.
+        // An old deletion that was put back, and bytes that are not a blob.
         for blob in [tombstone, Array("plain".utf8)] {
             try fixture.plant(blob)
             #expect(code { try store.purge(named: Note.recordName) } == .conflict)

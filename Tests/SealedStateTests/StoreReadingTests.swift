@@ -5,7 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// What a reader refuses, and as what; `RejectionTests` has the order.
+/// Tests of a reader's refusals and their codes; `RejectionTests` has the order.
 @Suite struct StoreReadingTests {
     let fixture: StoreFixture
     let store: SealedStore
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test func aFileBeyondTheLimitIsRefusedUnread() throws {
-        // One TiB without content: whoever allocated room for it would be stopped here.
+        // One TiB without content: allocating it would fail here.
         try fixture.plant([])
         #expect(truncate(fixture.file("note"), 1 << 40) == 0)
         #expect(refused == .tooLarge)

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Read, change and write under the record's lock.
+/// Tests of reading, changing and writing under the record's lock.
 @Suite(.timeLimit(.minutes(10))) struct StoreUpdatingTests {
     let fixture: StoreFixture
     let store: SealedStore
@@ -58,7 +58,7 @@ import Testing
         #expect(try store.read(Note.self).number == 5)
     }
 
-    // A start is for a record that is not there, never for one that is refused.
+    // An initial value is for a missing record, never for a refused one.
     @Test(arguments: [Fault.changedContents, .noMagic, .old, .otherName, .tooNew, .broken, .otherKey])
     func aRefusedRecordIsNotReplacedByTheStart(_ fault: Fault) throws {
         for number in 1...2 { try store.write(Note(text: "x", number: number)) }

@@ -10,7 +10,7 @@ import Testing
 @testable import KeyVault
 @testable import SealedState
 
-/// Nobody goes back below what was accepted: within a process, across processes, across restarts.
+/// Tests of watermarks: no reader accepts an older state than before, within a process, across processes and restarts.
 @Suite struct StoreWatermarkTests {
     let fixture: StoreFixture
     let store: SealedStore
@@ -107,8 +107,8 @@ import Testing
     }
 
     @Test func aReadByAnotherProcessCounts() throws {
-        // A reader in another process accepts 2; the writer of it is this one, which forgets nothing, so it is a third
-        // one that must know from the file.
+        // A reader in another process accepts 2. This process wrote it and remembers it, so a third process must know
+        // it from the file.
         var forgery = try Forgery(store)
         forgery.name = ProbeRecord.recordName
         forgery.schemaVersion = 1
@@ -152,7 +152,7 @@ import Testing
     private static let before = BootID(
         bytes: Bytes16(filling: { $0.copyBytes(from: [UInt8](repeating: 7, count: 16)) }))
 
-    /// Makes every remembered state one of another boot, as it is after a restart.
+    /// Changes every remembered state to one of another boot, as after a restart.
     private func restart() throws {
         let watermarkKey = store.vault.heldContents.watermarkKey
         let bytes = try marks()
@@ -185,7 +185,7 @@ import Testing
         }
         try fixture.plant(blobs[2], "probe")
         #expect(try fixture.probe("store-read") == "3 10 3")
-        // What was lost is written again, from where it is.
+        // The lost value is written again, from its sequence.
         #expect(try write(5) == "written 4")
         #expect(try fixture.probe("store-read") == "5 10 4")
         try fixture.plant(blobs[2], "probe")
@@ -248,7 +248,7 @@ import Testing
         let path = try fixture.marks
         unlink(path)
         #expect(try fixture.probe("store-condition").hasPrefix("lost"))
-        // What a new file remembers holds; that there was another one goes on being said.
+        // States in the new file are enforced; the loss of the old file is still reported.
         #expect(try fixture.probe("store-read") == "2 10 2")
         try fixture.plant(old, "probe")
         #expect(try fixture.probe("store-read") == "replayed")
@@ -272,7 +272,7 @@ import Testing
             Issue.record("\(store.watermarkCondition)")
             return
         }
-        // In memory it holds all the same, and what was missed is written as soon as that works again.
+        // The state is enforced in memory, and is written as soon as writing works again.
         #expect(try store.write(Note(text: "y")) == 2)
         try fixture.plant(old)
         #expect(refused == .replayed)
@@ -296,7 +296,7 @@ import Testing
     }
 
     @Test func anotherVaultBeginsAnew() throws {
-        // The old container and vault are gone on purpose; what was remembered of them is no obstacle.
+        // The old container and vault were removed on purpose; states remembered of them are no obstacle.
         #expect(try write(1) == "written 1")
         #expect(try write(2) == "written 2")
         for directory in ["Containers", "Vaults", "Places"] { try FileTree.remove(fixture.place.path(directory)) }

@@ -42,7 +42,7 @@ import Testing
         #expect(try store.read(Note.self).text == "y")
     }
 
-    // MARK: What is refused before anything is written
+    // MARK: Refusals before the write
 
     @Test func anInvalidValueIsNotWritten() throws {
         #expect(code { try store.write(Note(text: Note.forbidden)) } == .invalid)
@@ -62,7 +62,7 @@ import Testing
         #expect(!SystemFile.exists(fixture.file("note")))
         let exact = try fixture.open { $0.maximumRecordSize = size }
         #expect(try exact.write(note) == 1)
-        // One that fits replaces one that is too large for this store to read.
+        // A small value replaces one that is too large for this store to read.
         #expect(try small.write(Note(text: "y")) == 2)
     }
 
@@ -122,7 +122,7 @@ import Testing
         #expect(list.map { $0.provenance?.sequence } == [2, 1, nil, nil])
     }
 
-    /// Whether another user reaches the probe and a home: neither when they lie below a private directory.
+    /// A Boolean value: another user can access the probe and a home; false if they are below a private directory.
     private static let canBeSomebodyElse: Bool = {
         guard geteuid() == 0, ChildProcess.canRunUnprivileged, let place = try? TemporaryDirectory() else {
             return false
@@ -136,7 +136,7 @@ import Testing
 
     @Test(.enabled(if: canBeSomebodyElse, "needs another user who reaches the build and the temporary directory"))
     func aListThatCannotBeCompleteIsAnError() throws {
-        // Root reads everything, so the child is somebody else, and the home is his.
+        // Root reads everything, so the child runs as another user, and the home is his.
         let fresh = try StoreFixture()
         try fresh.open().write(Note(text: "x"), named: "hidden/note")
         try FileTree.give(fresh.place.path, to: 65534)

@@ -2,11 +2,12 @@ import SealedState
 import TestSupport
 import Testing
 
-/// System calls that fail during a write: the old value stands, or the new one does and the error says what is not known.
+/// Tests of system calls that fail during a write: the old value remains, or the new one does and the error says what
+/// is unknown.
 @Suite(
     .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct SystemCallFaultTests {
-    /// What each call may answer; the others never fail on a healthy descriptor.
+    /// The errors that each call may return; the others never fail on a healthy descriptor.
     static let errors: [String: [String]] = [
         "openat2": ["EMFILE", "EIO", "EINTR"], "openat": ["ENOSPC", "EDQUOT", "EROFS", "EMFILE", "EINTR"],
         "mkdirat": ["ENOSPC", "EDQUOT", "EROFS", "EINTR"], "fchmod": ["EROFS", "EIO"],
@@ -24,14 +25,15 @@ struct SystemCallFaultTests {
         let traced = fixture.traced(["store-write", "2", "100", "durable", name])
         defer { traced.removeLog() }
         #expect(try traced.run().outputText.hasPrefix("written"))
-        // What follows the release of the lock is not the write any more.
+        // Calls after the release of the lock do not belong to the write.
         let calls = try traced.calls(from: ".sealedstate.lock").prefix {
             !($0.line.contains("F_OFD_SETLK") && $0.line.contains("F_UNLCK"))
         }
         #expect(calls.count > 20)
         for call in calls {
             let errors = Self.errors[call.name] ?? []
-            // The short form: every error where something changes, one where not; a nested name adds the directories.
+            // The short form: every error for calls that change, one for the others; a nested name adds the
+            // directories.
             let isWhole = isLongForm || (isNested ? ["mkdirat", "fsync"].contains(call.name) : call.isChange)
             for error in isWhole ? errors : Array(errors.prefix(isNested ? 0 : 1)) {
                 try fail(call, with: error, fixture, isNested: isNested)
@@ -51,7 +53,7 @@ struct SystemCallFaultTests {
         let isNew = ["written \(sequence + 1)", "durabilityUnknown", "lockLost"].contains(answer)
         #expect(found == (isNew ? "7 100 \(sequence + 1)" : old), "\(call) \(error): \(answer)")
         #expect(Self.answers(call, error, sequence + 1, isNested).contains(answer), "\(call) \(error)")
-        // A failed sync is never asked again: it would succeed, after the kernel has dropped what it could not write.
+        // A failed sync is never repeated: it would succeed, after the kernel has dropped the unwritten data.
         if call.name == "fdatasync" { #expect(try traced.count(of: "fdatasync") == 1) }
         if call.name == "fsync" && !isNested { #expect(try traced.count(of: "fsync") == 1) }
         #expect(try fixture.litter() == [], "\(call) \(error)")
@@ -60,11 +62,11 @@ struct SystemCallFaultTests {
         #expect(try fixture.probe("store-write", "8", "100", "durable", name) == "written \(next)", "\(call) \(error)")
     }
 
-    /// What the writer may say then.
+    /// Returns the answers that the writer may give.
     private static func answers(
         _ call: TracedProcess.Call, _ error: String, _ sequence: UInt64, _ isNested: Bool
     ) -> Set<String> {
-        // What is remembered of accepted states is worth no failed write.
+        // A failure to remember accepted states does not fail the write.
         let isAfterwards = call.line.contains("marks") || call.line.contains("Watermarks")
         let fine: Set = ["written \(sequence)"]
         let refusal = Self.refusals[error] ?? "file"
@@ -73,15 +75,15 @@ struct SystemCallFaultTests {
         if call.name == "fdatasync" { return [refusal] }
         if error == "EINTR" || isAfterwards { return fine }
         switch call.name {
-        // Of the log as well, where it does not matter, and of the lock file, where it means that it was replaced; after
-        // the write that is said as well.
+        // The call can be for the log, where it does not matter, or for the lock file, where it means a replaced file;
+        // after the write that is reported as well.
         case "newfstatat": return fine.union([refusal, "lockTimeout", "lockLost"])
         case "openat", "openat2", "write", "pread64", "fcntl": return fine.union([refusal, "lockTimeout"])
         default: return [refusal]
         }
     }
 
-    /// What has a code of its own.
+    /// The errors with a code of their own.
     static let refusals = ["ENOSPC": "noSpace", "EDQUOT": "quotaExceeded", "EROFS": "readOnly"]
 
     @Test func anUnsyncedWriteSyncsNothing() throws {
@@ -101,7 +103,8 @@ struct SystemCallFaultTests {
         func isOpening(_ call: TracedProcess.Call, _ name: String) -> Bool {
             call.name == "openat2" && call.line.contains("\"\(name)\"")
         }
-        // From one lock to the next; the last write was killed. Once a second a look is due that is no write's.
+        // From one lock to the next; the last write was killed. Once a second a check is due that is not part of a
+        // write.
         let looks = try traced.calls().split { isOpening($0, ".sealedstate.lock") }.dropFirst().dropLast()
             .map { write in write.count { isOpening($0, "vault") } }
         #expect(looks.count >= 4 && !looks.contains(0))
@@ -115,7 +118,7 @@ struct SystemCallFaultTests {
         defer { traced.removeLog() }
         #expect(try traced.run().outputText == "1 100 1\n")
         let calls = try traced.calls(from: fixture.place.path)
-        // One for what it prints, one for the access log: the vault was opened.
+        // One for its output, one for the access log: the vault was opened.
         #expect(
             calls.filter(\.isChange).map(\.description).filter {
                 !$0.hasPrefix("write") && !$0.hasPrefix("fcntl")
@@ -131,7 +134,7 @@ struct SystemCallFaultTests {
     @Test(.enabled(if: canMount, "needs the right to mount")) func aFullDiskKeepsTheOldValue() throws {
         let fixture = try StoreFixture()
         let (home, group) = (fixture.place.path, fixture.group.identifier)
-        // The mount is seen by this shell and its children only, and ends with them.
+        // The mount is visible only to this shell and its children, and ends with them.
         let script = """
             mount -t tmpfs -o size=640k,mode=700 none "$1"
             write() { "$0" store-write "$1" "$2" "$3" "$4" durable; }

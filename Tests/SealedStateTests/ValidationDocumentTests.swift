@@ -4,9 +4,9 @@ import Testing
 
 @testable import SealedState
 
-/// docs/validation.md has the tables of the source.
+/// Tests of docs/validation.md: it has the tables of the source.
 @Suite struct ValidationDocumentTests {
-    /// The document, found from this file's place in the sources.
+    /// The document's path, relative to this file.
     private static let path =
         #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
         + "/docs/validation.md"

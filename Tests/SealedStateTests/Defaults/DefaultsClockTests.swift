@@ -2,7 +2,7 @@ import FoundationEssentials
 import SealedState
 import Testing
 
-/// A suite that was stamped by a clock that was ahead.
+/// Tests of a suite that was stamped by a clock that was ahead.
 @Suite("SealedDefaults: clocks") struct DefaultsClockTests {
     let yard: DefaultsYard
     let clock = TestClock(Date())
@@ -21,7 +21,7 @@ import Testing
         try writer.set(1, forKey: "key")
         #expect(try writer.integer(forKey: "key") == 1)
         clock.advance(by: -86_400)
-        // Also by the one that has it in memory.
+        // The second one already has the suite in memory.
         for defaults in [writer, try open()] {
             #expect(code { _ = try defaults.integer(forKey: "key") } == .notYetValid)
         }

@@ -4,7 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// The suite's file is found wherever the group's container lies, and the library's other work covers it.
+/// Tests of a suite's file at the group's container, wherever that is, and under the library's other operations.
 @Suite("SealedDefaults in a container", .timeLimit(.minutes(10))) struct DefaultsContainerTests {
     let yard: DefaultsYard
     var defaults: SealedDefaults { yard.defaults }
@@ -26,7 +26,7 @@ import Testing
     @Test func aContainerThatTookItsPlaceIsFollowed() throws {
         #expect(rename(yard.fixture.container, yard.fixture.container + ".away") == 0)
         let successor = try yard.fixture.open().defaults()
-        // Nobody deleted the suite: that its file is gone is told, also here.
+        // The suite was not deleted: its missing file is reported here as well.
         #expect(code { _ = try successor.integer(forKey: "key") } == .absent)
         try successor.set(7, forKey: "key")
         #expect(try defaults.integer(forKey: "key") == 7)
@@ -63,7 +63,7 @@ import Testing
         let home = yard.fixture.place.path
         #expect(rename(home, home + ".away") == 0)
         defer { rename(home + ".away", home) }
-        // The first looks may still come from the directory that is held open.
+        // The first reads may still come from the directory that is held open.
         while code({ _ = try defaults.integer(forKey: "key") }) == nil { usleep(10_000) }
         #expect(code { _ = try defaults.integer(forKey: "key") } == .containerMissing)
     }

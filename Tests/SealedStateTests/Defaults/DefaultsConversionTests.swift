@@ -2,7 +2,7 @@ import FoundationEssentials
 import SealedState
 import Testing
 
-/// What `UserDefaults` documents of its accessors.
+/// Tests of the conversions that `UserDefaults` documents for its accessors.
 @Suite("SealedDefaults by a key's text") struct DefaultsConversionTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let value: PropertyListValue

@@ -24,7 +24,7 @@ import Testing
         try defaults.set(String(repeating: "x", count: 4097), forKey: "large")
         #expect(heard.all == [.largeValue(key: "large", size: 4097, suite: defaults.suite)])
         #expect(try defaults.string(forKey: "large")?.count == 4097)
-        // Told when it is written, and not when another value is.
+        // Reported for the write of this value, not for a write of another one.
         try defaults.set(1, forKey: "other")
         #expect(heard.all.count == 1)
     }
@@ -53,7 +53,7 @@ import Testing
             try yard.defaults.set([UInt8](repeating: UInt8(index), count: 1_000_000), forKey: "\(index)")
         }
         #expect(code { try yard.defaults.set([UInt8](repeating: 9, count: 1_000_000), forKey: "9") } == .tooLarge)
-        // Larger than a record may be; every program of the group reads it with the same limit.
+        // Larger than the limit of a record; every program of the group reads it with the same limit.
         #expect(try yard.again().persistentDomain().count == 4)
         #expect(try yard.other().ask("keys") == "4")
     }

@@ -26,7 +26,7 @@ import Testing
     @Test func changesOfOtherKeysAreNeverWrittenOver() throws {
         let other = try yard.other()
         #expect(try other.ask("set theirs 1") == "done")
-        // Known here by now; then changed there.
+        // This process knows the value; then the other process changes it.
         #expect(try defaults.integer(forKey: "theirs") == 1)
         #expect(try other.ask("set theirs 2") == "done")
         try defaults.set(1, forKey: "ours")

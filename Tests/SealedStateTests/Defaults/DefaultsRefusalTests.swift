@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 extension DefaultsYard {
-    /// Changes the last byte of a file, and puts the other one in its place.
+    /// Changes the last byte of a file and replaces the file.
     func damage(_ path: String) throws {
         var bytes = try SystemFile.read(path)
         bytes[bytes.count - 1] ^= 1
@@ -15,7 +15,7 @@ extension DefaultsYard {
         try SystemFile.write(path, bytes)
     }
 
-    /// Keeps a file under another name.
+    /// Copies a file to another name.
     func keep(_ path: String) throws -> String {
         let copy = fixture.place.path("kept-\(try SystemFile.names(fixture.place.path).count)")
         try SystemFile.write(copy, try SystemFile.read(path))
@@ -29,7 +29,7 @@ extension DefaultsYard {
     }
 }
 
-/// A suite that is not what was written is told, and never shows as an empty one.
+/// Tests of a damaged or replaced suite: it is refused and never appears empty.
 @Suite("SealedDefaults that are refused") struct DefaultsRefusalTests {
     private final class Heard: Sendable {
         let warnings = Mutex<[DefaultsWarning]>([])
@@ -80,7 +80,7 @@ extension DefaultsYard {
     }
 
     @Test func theVeryFileOfAnOlderStateIsToldAsWell() throws {
-        // The same inode, kept by a second name, so that nothing tells the file from the one that was read before.
+        // The same inode, kept by a second name, so that it cannot be distinguished from the file that was read before.
         let second = yard.fixture.place.path("second-name")
         #expect(link(yard.file, second) == 0)
         let other = try yard.again()

@@ -1,7 +1,7 @@
 import SealedState
 import Testing
 
-/// What is written is told from what was there byte by byte, and what is read has the type that was written.
+/// Tests of changes that are detected byte by byte, and of values that are read with the type that was written.
 @Suite("SealedDefaults: the same and not the same") struct DefaultsSamenessTests {
     let yard: DefaultsYard
     var defaults: SealedDefaults { yard.defaults }
@@ -25,7 +25,7 @@ import Testing
         #expect(Array(key.utf8) == Array("e\u{301}".utf8))
     }
 
-    /// Not the form for tasks.
+    /// Calls the synchronous form.
     private func set(_ value: some DefaultsValue, forKey key: String) throws { try defaults.set(value, forKey: key) }
 
     @Test func whatIsNotANumberIsWrittenOnce() async throws {

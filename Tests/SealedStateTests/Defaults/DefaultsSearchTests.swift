@@ -20,7 +20,7 @@ import Testing
         try defaults.set("own", for: key)
         #expect(try defaults.value(for: key) == "own")
         #expect(try defaults.dictionaryRepresentation() == ["key": .string("own"), "number": .integer(3)])
-        // What lies behind is not written by the one in front.
+        // Values of suites behind are not written to the suite in front.
         #expect(try defaults.persistentDomain() == ["key": .string("own")])
         try defaults.remove(key)
         try defaults.removeSuite(named: "first")
@@ -59,7 +59,7 @@ import Testing
         #expect(try yard.defaults.integer(forKey: "key") == 1)
         try yard.damage("\(yard.preferences)/first.sealed")
         #expect(code { _ = try yard.defaults.integer(forKey: "key") } == .tampered)
-        // What the suite itself has needs nothing behind it.
+        // A value of the suite itself does not need the suites behind it.
         try yard.defaults.set(2, forKey: "key")
         #expect(try yard.defaults.integer(forKey: "key") == 2)
     }

@@ -2,7 +2,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// Two writers and a watcher, for as long as `SEALED_LONG` says.
+/// Tests with two writers and a watcher; `SEALED_LONG` sets their duration.
 @Suite("SealedDefaults under stress", .timeLimit(.minutes(60))) struct DefaultsStressFaultTests {
     let yard: DefaultsYard
     var defaults: SealedDefaults { yard.defaults }
@@ -11,7 +11,7 @@ import Testing
 
     // first:   set a0 = …, a1, a2 … : each a change of its own     | all acknowledged
     // second:  set b0, b1, b2 …                                    | all acknowledged
-    // watcher: told of keys, reads them … has the last value of every key
+    // watcher: notified of keys, reads them … has the last value of every key
     @Test func twoProcessesWriteDifferentKeysAndNothingIsLost() throws {
         let (keys, writes) = (50, isLongForm ? 5000 : 400)
         let words = [yard.fixture.place.path, yard.fixture.group.identifier]
@@ -32,7 +32,7 @@ import Testing
         for number in (writes - keys + 1)...writes {
             for prefix in ["a", "b"] { #expect(values["\(prefix)\(number % keys)"] == .integer(Int64(number))) }
         }
-        // One for each change, and none came to nothing.
+        // Each change has its own sequence; none was lost.
         let listing = try #require(try yard.store.list(includingReserved: true).first)
         #expect(listing.provenance?.sequence == UInt64(2 * writes))
     }

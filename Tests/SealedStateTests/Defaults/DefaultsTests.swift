@@ -21,7 +21,7 @@ import Testing
     private func returns<Value: DefaultsValue & Equatable & Sendable>(_ value: Value) throws -> Bool {
         let key = DefaultsKey<Value?>("key")
         try defaults.set(value, for: key)
-        // Also from the file, and not only from memory.
+        // The second read is from the file, not from memory.
         return try defaults.value(for: key) == value && yard.again().value(for: key) == value
     }
 
@@ -54,7 +54,7 @@ import Testing
         #expect(try defaults.value(for: DefaultsKey<Int?>("count")) == nil)
         #expect(try defaults.object(forKey: "count") == nil)
         #expect(try defaults.persistentDomain().isEmpty)
-        // Reading makes nothing.
+        // Reading creates nothing.
         #expect(!SystemFile.exists(yard.file))
     }
 
@@ -91,7 +91,7 @@ import Testing
         try defaults.set("ada", for: key)
         try defaults.remove(key)
         #expect(try defaults.persistentDomain().isEmpty)
-        // Removing what is not there is no change.
+        // Removing a missing value is no change.
         try defaults.removeObject(forKey: "never")
     }
 

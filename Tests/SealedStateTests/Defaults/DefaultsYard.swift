@@ -38,7 +38,7 @@ struct DefaultsYard {
 struct OtherProgram {
     let child: ChildProcess
 
-    /// One line for one line.
+    /// Sends one line and returns the line that answers it.
     func ask(_ line: String) throws -> String? {
         try child.write(line + "\n")
         return try child.readLine()

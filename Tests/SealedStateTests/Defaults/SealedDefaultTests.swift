@@ -48,7 +48,7 @@ import Testing
         #expect(settings.count == 6)
         try yard.damage(yard.file)
         #expect(settings.count == 6)
-        // Never read before: the property's own.
+        // Never read before: the property's own default.
         #expect(settings.name == nil)
         settings.count = 7
         #expect(settings.count == 6)

@@ -2,14 +2,14 @@ import SealedState
 import TestSupport
 import Testing
 
-/// System calls that fail during an update, a deletion or a purge: the record is as before or as it was to be, and the
-/// answer says which. A plain write is `SystemCallFaultTests`'.
+/// Tests of system calls that fail during an update, a deletion or a purge: the record is in the old or in the new
+/// state, and the answer says which. `SystemCallFaultTests` has plain writes.
 @Suite(
     .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(60)))
 struct ChangeCallFaultTests {
     enum Change: String, CaseIterable, Sendable { case update, delete, purge }
 
-    /// What can be seen of the record.
+    /// The visible state of the record.
     private enum State: Equatable {
         case value(Int)
         case tombstone
@@ -31,7 +31,7 @@ struct ChangeCallFaultTests {
         }
         // A purge needs no space.
         #expect(answers.isSuperset(of: ["done", "durabilityUnknown", "readOnly"]), "\(answers)")
-        // A deletion takes the space that is kept for it.
+        // A deletion takes its reserved space.
         if change == .update { #expect(answers.contains("noSpace"), "\(answers)") }
         if change == .delete { #expect(!answers.contains("noSpace"), "\(answers)") }
     }
@@ -49,7 +49,7 @@ struct ChangeCallFaultTests {
         #expect(try state(fixture) == (isNew ? Self.changed(change) : old), comment)
         let hasReserve = change == .delete && ["ENOSPC", "EDQUOT"].contains(error)
         #expect(Self.answers(call, error, hasReserve: hasReserve).contains(answer), comment)
-        // A failed sync is never asked again: it would succeed, after the kernel has dropped what it could not write.
+        // A failed sync is never repeated: it would succeed, after the kernel has dropped the unwritten data.
         if call.name == "fdatasync" || (call.name == "fsync" && change != .purge) {
             let expected = hasReserve && isNew && call.name == "fdatasync" ? 2 : 1
             #expect(try traced.count(of: call.name) == expected, comment)
@@ -58,7 +58,7 @@ struct ChangeCallFaultTests {
         return answer
     }
 
-    /// What may be answered then.
+    /// Returns the possible answers after a failed call.
     private static func answers(
         _ call: TracedProcess.Call, _ error: String, hasReserve: Bool
     ) -> Set<String> {
@@ -67,12 +67,12 @@ struct ChangeCallFaultTests {
         case "fsync": return ["durabilityUnknown"]
         case "fdatasync", "fallocate", "renameat", "linkat", "unlinkat", "fchmod":
             return (error == "EINTR" && call.name != "fdatasync") || hasReserve ? ["done"] : [refusal]
-        // What only looks, or only remembers, need not matter.
+        // Calls that only look, or only remember, need not matter.
         default: return error == "EINTR" ? ["done"] : ["done", refusal, "lockTimeout", "lockLost"]
         }
     }
 
-    /// Makes what is to be changed.
+    /// Creates the state that is to be changed.
     private func prepare(_ change: Change, _ store: SealedStore) throws -> State {
         try store.write(ProbeRecord(number: 1, text: "x"))
         guard change == .purge else { return .value(1) }
@@ -97,7 +97,7 @@ struct ChangeCallFaultTests {
         }
     }
 
-    /// From the lock on until it is free again.
+    /// Returns the calls from the acquisition of the lock to its release.
     private func calls(
         _ change: Change, _ fixture: StoreFixture, _ store: SealedStore
     ) throws -> [TracedProcess.Call] {

@@ -4,13 +4,13 @@ import SealedState
 import TestSupport
 import Testing
 
-/// Signing out where nothing can be written any more: a record, a setting and an item.
+/// Tests of signing out while the disk is full: a record, a setting and an item are deleted.
 @Suite(
     .enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"), .timeLimit(.minutes(5)))
 struct FullDiskDeletionTests {
     enum Shortage: CaseIterable, Sendable { case bytes, inodes, bytesAndState }
 
-    /// A group on a file system of its own, with something of each kind to delete.
+    /// A group on a file system of its own, with an object of each kind to delete.
     private struct Yard {
         let fixture: StoreFixture
         let disk: SmallFileSystem
@@ -44,7 +44,7 @@ struct FullDiskDeletionTests {
         let large = ProbeRecord(number: 2, text: String(repeating: "x", count: 9000))
         #expect(code { try yard.fixture.open().write(large) } == .noSpace)
 
-        // By programs that come now.
+        // By programs that start after the disk is full.
         let store = try yard.fixture.open { $0.durability = .durable }
         try store.delete(ProbeRecord.self)
         #expect(code { _ = try store.read(ProbeRecord.self) } == .absent)
@@ -78,7 +78,7 @@ struct FullDiskDeletionTests {
         #expect(try vault.items().isEmpty)
     }
 
-    /// What a rotation needs is known, and refused where it is not there, before the vault gets a new key.
+    /// The space for a rotation is known, and a lack of it is reported before the vault gets a new key.
     @Test func aRotationThatFindsNoRoomChangesNothing() throws {
         let yard = try Yard(options: "size=2m,nr_inodes=200")
         let store = try yard.fixture.open()

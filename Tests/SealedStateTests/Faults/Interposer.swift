@@ -1,9 +1,9 @@
 import Glibc
 import TestSupport
 
-/// Functions of the C library that a child finds instead of the real ones, compiled for the run of the tests.
+/// Functions of the C library that replace the real ones in a child, compiled for the run of the tests.
 ///
-/// `SEALED_WRITE` bytes at most are taken by a write; the wall clock is `SEALED_CLOCK` seconds ahead.
+/// A write takes at most `SEALED_WRITE` bytes; the wall clock is `SEALED_CLOCK` seconds ahead.
 enum Interposer {
     private static let source = """
         #define _GNU_SOURCE
@@ -37,10 +37,10 @@ enum Interposer {
         return result?.exitCode == 0 ? (directory, path) : nil
     }()
 
-    /// False where there is no C compiler.
+    /// `false` if there is no C compiler.
     static var isPossible: Bool { library != nil }
 
-    /// What starts a child so, for its environment.
+    /// Returns the environment that starts a child with these functions.
     static func variables(_ changes: [String: String]) -> [String: String] {
         changes.merging(["LD_PRELOAD": library?.path ?? ""]) { first, _ in first }
     }

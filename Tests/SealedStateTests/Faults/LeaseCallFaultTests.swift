@@ -2,7 +2,7 @@ import AppGroups
 import TestSupport
 import Testing
 
-/// A lease whose record cannot be written is not taken, and nobody has to wait for it.
+/// Tests of a lease whose record cannot be written: it is not taken, and no process has to wait for it.
 @Suite(
     .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(10)))
 struct LeaseCallFaultTests {
@@ -20,7 +20,7 @@ struct LeaseCallFaultTests {
         defer { traced.removeLog() }
         let failed = try traced.run(injecting: ["\(fault.0):error=\(fault.1)"], everyThread: true)
         #expect(failed.outputText == "waiting\n\(fault.2)\n")
-        // The fence of a lease that nobody was given may be used up.
+        // The fence of a lease that was not granted may be used up.
         let next = try ChildProcess.run("sealed-probe", words).outputText
         #expect(next.hasSuffix("performed\n") && !next.contains("took 1\n"), "\(next)")
         #expect(try fixture.litter() == [])

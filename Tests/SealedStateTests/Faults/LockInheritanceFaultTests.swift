@@ -3,7 +3,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// Who holds a record's lock, when its file is opened by others and its holder has children.
+/// Tests of a record's lock when other openings of its file exist and the lock holder has children.
 @Suite(.timeLimit(.minutes(10))) struct LockInheritanceFaultTests {
     let fixture: StoreFixture
     let store: SealedStore
@@ -16,13 +16,13 @@ import Testing
 
     private var lockFile: String { fixture.container + "/.sealedstate.lock" }
 
-    /// What another process gets that asks for all the container's locks once: `held`, or the error's code.
+    /// Returns the result of another process that tries all the container's locks once: `held`, or the error's code.
     private func attempt() throws -> String {
         let words = ["lock", fixture.container, ".sealedstate.lock", "whole", "exclusive", "0"]
         return try ChildProcess.run("sealed-probe", words).outputText.trimmingNewlines
     }
 
-    // POSIX record locks would be gone with the close.
+    // The close would release POSIX record locks.
     @Test func anUnrelatedOpenAndCloseKeepsTheLock() throws {
         try store.update(Note.self) { note throws in
             for flags in [O_RDONLY, O_RDWR] { close(open(lockFile, flags | O_CLOEXEC)) }

@@ -4,12 +4,12 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A member who takes the lock file away again and again while eight others write.
+/// Tests of a member that removes the lock file again and again while eight others write.
 ///
-/// What holds then: no torn state, nothing that a reader has accepted is taken back, no sequence is acknowledged twice, and
-/// whoever may have overwritten somebody is told (`lockLost`). What does not: an update can be lost.
+/// Guaranteed: no torn state, no rollback of a state that a reader has accepted, no sequence acknowledged twice, and an
+/// error (`lockLost`) for each writer that may have overwritten another's value. Not guaranteed: an update can be lost.
 @Suite(.timeLimit(.minutes(30))) struct LockRobberyFaultTests {
-    /// A writer's lines: `ack RECORD COUNT SEQUENCE` or `failed RECORD CODE`.
+    /// A writer's line: `ack RECORD COUNT SEQUENCE` or `failed RECORD CODE`.
     private struct Saying: Sendable {
         let writer: Int
         let words: [Substring]
@@ -20,13 +20,13 @@ import Testing
     }
 
     private static let rounds = isLongForm ? 3000 : 60
-    /// What a robbed writer may be told. A complete new file has one name: of two robbed writers the second can take the first
-    /// one's away before it is renamed (`file`).
+    /// The errors that a robbed writer may get. A complete new file has one name: of two robbed writers the second can
+    /// remove the first one's file before it is renamed (`file`).
     private static let refusals = notices.union(["lockTimeout", "file"])
-    /// Of these, what says that an update may be lost.
+    /// The errors that report a possibly lost update.
     private static let notices: Set = ["lockLost", "forked", "replayed"]
 
-    // writers: lock, read, add one, write, lock … told where another lock file has come in between
+    // writers: lock, read, add one, write, lock … error if the lock file was replaced in between
     // member:  ……… removes it ……… puts another one there ……… removes it ………
     // reader:  whole states, never an older one
     @Test(arguments: [false, true]) func nothingIsTornAndWhatMayBeLostIsTold(_ isReplaced: Bool) throws {
@@ -65,10 +65,10 @@ import Testing
 
     private static func read(_ yard: StressYard, until isOver: () -> Bool) throws {
         let reader = try yard.start("stress-read", "7")
-        // A lost update shows in the sum; a state that two have written is refused until a plain write.
+        // A lost update shows in the sum; a state that two writers have written is refused until a plain write.
         let allowed: Set = ["lost", "forked", "replayed"]
         while !isOver() {
-            // Nothing to say in that time is no failure.
+            // Silence during that time is no failure.
             guard let line = try? reader.readLine(timeLimit: .milliseconds(200)) else { continue }
             let words = line.split(separator: " ")
             guard words.first == "seen" || allowed.contains(words.last.map(String.init) ?? "") else {
@@ -79,14 +79,14 @@ import Testing
 
     private func judge(_ sayings: [Saying], _ yard: StressYard) throws {
         let codes = Set(sayings.compactMap(\.code))
-        // Not empty: the robbery was met.
+        // Not empty: the robbery took effect.
         #expect(!codes.isEmpty && codes.isSubset(of: Self.refusals), "\(codes)")
         let acknowledged = sayings.filter(\.isAcknowledged)
         #expect(acknowledged.count + sayings.count(where: { $0.code != nil }) == sayings.count)
         #expect(Set(acknowledged.map(\.place)).count == acknowledged.count)
         if try isLost(acknowledged, yard) { #expect(!codes.isDisjoint(with: Self.notices), "\(codes)") }
 
-        // Whatever was left: a plain write ends it, above everything that was acknowledged.
+        // A plain write ends any remaining state, above everything that was acknowledged.
         let store = try yard.fixture.open()
         for record in 0..<StressYard.records {
             let highest =
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    /// Whether the records, where they can be read, hold less than was acknowledged.
+    /// Returns whether the readable records contain less than was acknowledged.
     private func isLost(_ acknowledged: [Saying], _ yard: StressYard) throws -> Bool {
         let states = try yard.fixture.probe("stress-finish").split(separator: "\n").map { FinalRecord(String($0)) }
         return acknowledged.contains { saying in

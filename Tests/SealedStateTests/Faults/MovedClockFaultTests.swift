@@ -4,7 +4,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// Programs whose wall clock is ten years off, without knowing it.
+/// Tests of programs whose wall clock is off by ten years.
 @Suite(.enabled(if: Interposer.isPossible, "needs a C compiler"), .timeLimit(.minutes(10)))
 struct MovedClockFaultTests {
     private static let tenYears = 315_576_000
@@ -27,7 +27,7 @@ struct MovedClockFaultTests {
         #expect(try probe(10, "store-write", "2", "1", "durable") == "written 2")
         #expect(try probe(10, "store-read") == "2 1 2")
         #expect(try probe(0, "store-read") == "notYetValid")
-        // An update would build on what is refused.
+        // An update would build on the refused state.
         #expect(try probe(0, "store-change", "update", "9") == "notYetValid")
         #expect(try probe(0, "store-write", "3", "1", "durable") == "written 3")
         #expect(try probe(0, "store-read") == "3 1 3")
@@ -46,7 +46,7 @@ struct MovedClockFaultTests {
         #expect(try fixture.probe("clock-read", now) == "valid")
         #expect(try fixture.probe("clock-read", "\(end.timeIntervalSince1970 + Double(Self.tenYears))") == "stale")
         #expect(try fixture.probe("clock-read", now) == "stale")
-        // Who has read it before and never met that clock asks what others have found once a second.
+        // A store that has read it before and never had that clock checks the results of others once a second.
         while code({ _ = try store.read(ExpiringRecord.self, named: "clock") }) == nil { usleep(10_000) }
         #expect(code { _ = try fixture.open().read(ExpiringRecord.self, named: "clock") } == .stale)
     }

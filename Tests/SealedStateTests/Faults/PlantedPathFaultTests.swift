@@ -3,8 +3,8 @@ import SealedState
 import TestSupport
 import Testing
 
-/// What a member could put where a write makes something of its own: the new value's name, the quarantine, the directory
-/// of records. The record's own name and the lock file are `PlantedFileTests`'.
+/// Tests of objects that a member plants at a writer's paths: the new value's name, the quarantine, the directory of
+/// records. `PlantedFileTests` has the record's own name and the lock file.
 @Suite(.timeLimit(.minutes(10))) struct PlantedPathFaultTests {
     let fixture: StoreFixture
     let store: SealedStore
@@ -33,7 +33,7 @@ import Testing
         let pending = fixture.records + "/.note.sealed.new"
         plant(planted, pending)
         if planted == .directory {
-            // Whose it is nobody knows, and it may hold something.
+            // The directory's owner is unknown, and it may have contents.
             #expect(code { try store.write(Note(text: "y"), durability: durability) } == .container)
             #expect(try store.read(Note.self).text == "x")
             rmdir(pending)
@@ -59,7 +59,7 @@ import Testing
         plant(planted, fixture.quarantine)
         let damaged = Array("damaged".utf8)
         try fixture.plant(damaged)
-        // Else whoever planted both could stop every writer.
+        // Otherwise a member that planted both could block every writer.
         #expect(try store.write(Note(text: "y")) == 2)
         #expect(try store.read(Note.self).text == "y")
         try expectOutsideUntouched()

@@ -2,12 +2,12 @@ import AppGroups
 import TestSupport
 import Testing
 
-/// A file system that the administrator, or the kernel after an error, has made read-only.
+/// Tests of a file system that the administrator, or the kernel after an error, has made read-only.
 @Suite(.timeLimit(.minutes(10))) struct ReadOnlyMountFaultTests {
     @Test(.enabled(if: SystemCallFaultTests.canMount, "needs the right to mount"))
     func everyChangeIsRefusedAsReadOnlyAndReadersAreUnaffected() throws {
         let fixture = try StoreFixture()
-        // The mount is seen by this shell and its children only, and ends with them.
+        // The mount is visible only to this shell and its children, and ends with them.
         let script = """
             mount -t tmpfs -o mode=700 none "$1"
             change() { "$0" store-change "$home" "$group" "$@"; }

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// A write that takes fewer bytes than it was given is gone on with.
+/// Tests of a write that takes fewer bytes than it was given: the rest is written.
 @Suite(
     .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"),
     .enabled(if: Interposer.isPossible, "needs a C compiler"), .timeLimit(.minutes(10)))
@@ -24,7 +24,7 @@ struct ShortWriteFaultTests {
         #expect(try fixture.litter() == [])
     }
 
-    // Part of the blob is written by then.
+    // Part of the blob is written before the error.
     @Test(arguments: [("ENOSPC", "noSpace"), ("EDQUOT", "quotaExceeded"), ("EIO", "file")])
     func aWriteThatFailsHalfWayLeavesTheOldValue(_ fault: (String, String)) throws {
         let fixture = try StoreFixture()

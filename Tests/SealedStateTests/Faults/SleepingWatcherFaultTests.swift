@@ -3,15 +3,15 @@ import SealedState
 import TestSupport
 import Testing
 
-/// Watchers that were asleep while more happened than the kernel remembers for them.
+/// Tests of watchers that were stopped while the kernel's event queue overflowed.
 @Suite(.timeLimit(.minutes(10))) struct SleepingWatcherFaultTests {
-    /// What inotify(7) holds for one instance.
+    /// Returns the number of events that one instance holds, inotify(7).
     private static func queueLimit() throws -> Int {
         let text = String(decoding: try SystemFile.read("/proc/sys/fs/inotify/max_queued_events"), as: UTF8.self)
         return try #require(Int(text.trimmingNewlines))
     }
 
-    /// Whether more happened in a directory than one instance was told, and what was told.
+    /// Drains an instance: returns whether its queue overflowed, and the number of events.
     private static func drain(_ inotify: Int32) -> (isOverflown: Bool, count: Int) {
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
         var (isOverflown, count) = (false, 0)
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    // watchers | told 0 | stopped                                             | go on: told 5
+    // watchers | gets 0 | stopped                                             | go on: get 5
     // others   |        | 20,000 events at least, more than the queue holds   |
     // writer   |        |                            1, 2, 3, 4, 5: no room   |
     @Test func watchersThatWereAsleepEndOnTheLastValue() throws {
@@ -61,7 +61,7 @@ import Testing
 
         for watcher in watchers { watcher.kill(SIGCONT) }
         for watcher in watchers { #expect(try watcher.readLine()?.hasPrefix("value 5 ") == true) }
-        // They are still told.
+        // The watchers are still notified.
         try store.write(ProbeRecord(number: 6))
         for watcher in watchers { #expect(try watcher.readLine()?.hasPrefix("value 6 ") == true) }
     }

@@ -3,7 +3,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// A directory on the way to a record that a member swaps while the record is written.
+/// Tests of a directory on the path to a record that a member swaps while the record is written.
 @Suite(.timeLimit(.minutes(10))) struct SwappedParentFaultTests {
     private static let name = "accounts/probe"
 
@@ -20,7 +20,7 @@ import Testing
     private var outside: String { fixture.place.path("outside") }
     private var away: String { fixture.container + "/away" }
 
-    /// What may be swapped, below the container.
+    /// The directories that may be swapped, below the container.
     static let parents = [
         "Library", "Library/Application Support/Records", "Library/Application Support/Records/accounts",
     ]
@@ -52,7 +52,7 @@ import Testing
         }
         #expect(sequence == 2)
         #expect(try store.read(ProbeRecord.self, named: Self.name).number == 2)
-        // What was moved away was accepted before.
+        // The contents of the moved directory were accepted before.
         try FileTree.remove(path)
         #expect(rename(away, path) == 0)
         #expect(code { _ = try store.read(ProbeRecord.self, named: Self.name) } == .replayed)

@@ -5,7 +5,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Leases across processes: one works, the others wait and reuse, and who was stopped past his time writes nothing.
+/// Tests of leases across processes: one works, the others wait and reuse; a holder that was stopped past its time
+/// writes nothing.
 @Suite(.timeLimit(.minutes(10))) struct LeaseTests {
     let fixture: StoreFixture
     let store: SealedStore
@@ -35,13 +36,13 @@ import Testing
         }
         #expect(outcome.value == 7)
         #expect(try store.read(Note.self).text == "fresh")
-        // The store's own record is no record of the user's.
+        // The store's own record is not listed as a record of the user.
         #expect(try store.list().map(\.name) == ["note"])
     }
 
     @Test func theOthersWaitAndReuse() throws {
-        // A child says that it waits just before it does: one that comes too late for this holder takes the lease itself,
-        // and the round is played again.
+        // A child says that it waits just before it does. A child that is too late for this holder takes the lease
+        // itself, and the round is repeated.
         for round in 1...10 {
             let holder = try child()
             #expect(try holder.readLine()?.hasPrefix("took ") == true)
@@ -50,7 +51,7 @@ import Testing
             #expect(try ask(holder, "write") == "done")
             #expect(try ask(holder, "end") == "performed")
             #expect(try store.read(ProbeRecord.self).number == round)
-            // Children that took it end with this round.
+            // Children that took the lease end with this round.
             if others.allSatisfy({ (try? $0.readLine(timeLimit: .seconds(10))) == "reused" }) { return }
         }
         Issue.record("nobody ever reused")
@@ -62,7 +63,7 @@ import Testing
         let second = try child()
         first.kill(SIGKILL)
         let taken = try #require(try second.readLine())
-        // The time of the first one was ten minutes: the test's own limit would have ended it.
+        // The first lease lasts ten minutes, longer than the test's own limit.
         #expect(taken.hasPrefix("took "))
         #expect(try ask(second, "end") == "performed")
     }
@@ -106,7 +107,7 @@ import Testing
         #expect(try store.read(Note.self).text == "before")
     }
 
-    // The first time has to be long enough for a busy machine to renew in, and is then waited out.
+    // The first duration has to be long enough for a busy machine to renew in, and then expires during the test.
     @Test func aRenewedLeaseLastsLonger() throws {
         let child = try child(8000)
         #expect(try child.readLine() == "took 1")
@@ -122,7 +123,7 @@ import Testing
             let outcome = try await store.withLease("refresh", for: .seconds(600)) { $0.number }
             seen.append(try #require(outcome.value))
         }
-        // Whoever takes the file away takes nobody's memory of it.
+        // Removing the file does not change what processes remember.
         unlink(fixture.file("_sealed/leases/refresh"))
         let outcome = try await store.withLease("refresh", for: .seconds(600)) { $0.number }
         seen.append(try #require(outcome.value))
@@ -158,7 +159,7 @@ import Testing
         #expect(outcome.value == 1)
     }
 
-    /// How many work at once, and how many did.
+    /// Counters of concurrent and of completed holders.
     private final class Tally: Sendable {
         let running = Atomic(0)
         let performed = Atomic(0)
@@ -183,7 +184,7 @@ import Testing
         #expect(tally.performed.load(ordering: .sequentiallyConsistent) >= 1)
     }
 
-    /// What happens to the file of a lease's record behind everybody's back.
+    /// Damage to the file of a lease's record, done outside the library.
     enum Damage: CaseIterable, Sendable {
         case flippedBit, cut, replaced, putBack, removed
 
@@ -234,7 +235,7 @@ import Testing
     @Test func nobodyAsksForTheTimeOfDay() async throws {
         let behind = try fixture.open { $0.now = { Date() - 86_400 } }
         let outcome = try await store.withLease("refresh", for: .seconds(600)) { fence in
-            // The same lease, seen by a program whose clock was set back.
+            // The same lease in a program whose clock was set back.
             #expect(code { try behind.write(Note(text: "x"), holding: fence) } == nil)
         }
         guard case .performed = outcome else { throw StoreFixtureError.unexpected("\(outcome)") }
@@ -243,7 +244,7 @@ import Testing
 
     @Test func noTimeIsTooLong() async throws {
         #expect(try await store.withLease("refresh", for: .seconds(Int64.max)) { _ in 1 }.value == 1)
-        // Over before it begins: the work is done, and others may do it as well.
+        // The lease expires before it begins: the work is done, and other processes may do it as well.
         #expect(try await store.withLease("refresh", for: .seconds(-1)) { _ in 1 }.value == 1)
     }
 
@@ -254,13 +255,13 @@ import Testing
         sleep(1)
         let before = try ticks(of: waiter.pid)
         sleep(3)
-        // A waiter that asks without a pause would have used most of three seconds: 300 ticks.
+        // A waiter that polls without a pause would have used most of three seconds: 300 ticks.
         #expect(try ticks(of: waiter.pid) - before < 100)
         #expect(try ask(holder, "end") == "performed")
         #expect(try waiter.readLine() == "reused")
     }
 
-    /// The processor time that a process has used, in hundredths of a second: proc(5), utime and stime.
+    /// Returns the processor time of a process, in hundredths of a second: proc(5), utime and stime.
     private func ticks(of process: Int32) throws -> Int {
         let stat = String(decoding: try SystemFile.read("/proc/\(process)/stat"), as: UTF8.self)
         let fields = stat[(stat.lastIndex(of: ")") ?? stat.startIndex)...].split(separator: " ")

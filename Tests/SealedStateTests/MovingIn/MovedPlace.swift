@@ -5,7 +5,7 @@ import StateImport
 import TestSupport
 import Testing
 
-/// What is moved, and as what.
+/// The kinds of plaintext, and the sealed form of each.
 enum MovingInKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case record, stream, defaults, aes
     var testDescription: String { rawValue }
@@ -20,7 +20,7 @@ enum MovingInKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     }
 }
 
-/// One file that another process moves in.
+/// A file that another process moves in.
 struct MovedPlace {
     let kind: MovingInKind
     let name: String
@@ -37,7 +37,7 @@ struct MovedPlace {
 
     func run() throws -> String { try ChildProcess.run("sealed-probe", words).outputText.trimmingNewlines }
 
-    /// The plaintext, under its own name or set aside.
+    /// Returns the plaintext, under its own name or set aside.
     func plaintext() throws -> [[UInt8]] {
         try yard.plaintext.filter { $0 == name || ($0.hasPrefix(".\(name).") && $0.hasSuffix(".moving")) }
             .map { try SystemFile.read(yard.path($0)) }
@@ -62,22 +62,23 @@ struct MovedPlace {
         }
     }
 
-    /// How often the record was written.
+    /// Returns the record's sequence.
     func sequence() throws -> UInt64? {
         guard kind == .record || kind == .aes else { return nil }
         return try yard.fixture.open().list().first { $0.name == name }?.provenance?.sequence
     }
 
-    /// Whether the move has left nothing that it should not have.
+    /// Expects that the move has left no other files.
     func expectClean(_ call: TracedProcess.Call) throws {
         #expect(try yard.fixture.litter() == [], "\(call)")
         #expect(try yard.plaintext.allSatisfy { $0 == "key.raw" || $0.hasSuffix(".sealed") }, "\(call)")
     }
 
-    /// The calls of an undisturbed move, from the first that touches the file: those after which files can differ.
+    /// Returns the calls of an undisturbed move, from the first that touches the file: those after which files can
+    /// differ.
     static func calls(_ kind: MovingInKind, _ yard: MovingInYard) throws -> [TracedProcess.Call] {
         try yard.tutorial("key.raw")
-        // The first one of a group makes directories and lock files.
+        // The first move of a group makes directories and lock files.
         let first = MovedPlace(kind: kind, name: "first", yard: yard)
         try yard.file(first.name, kind.contents())
         #expect(try first.run() == "sealed")

@@ -3,7 +3,7 @@ import StateImport
 import TestSupport
 import Testing
 
-/// A move whose system calls fail keeps the plaintext until its sealed form is there; once more ends it.
+/// Tests of a move whose system calls fail: the plaintext remains until it is sealed, and a second move completes it.
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct MovingInCallFaultTests {
     @Test(arguments: isLongForm ? MovingInKind.allCases : [.record, .stream])
@@ -22,7 +22,7 @@ struct MovingInCallFaultTests {
             let sealed = try place.isSealed(bytes)
             #expect(plain.allSatisfy { $0 == bytes } && plain.count <= 1, "\(call)")
             #expect(!plain.isEmpty || sealed, "\(call)")
-            // What was said to be done is done.
+            // If the move reported success, it is complete.
             if failed.exitCode == 0 { #expect(plain.isEmpty && sealed, "\(call)") }
 
             #expect(["sealed", "alreadySealed", "gone"].contains(try place.run()), "\(call)")

@@ -8,7 +8,7 @@ import Testing
 @Suite struct MovingInContainerTests {
     static let json = #"{"a":1}"#
 
-    /// A container as a program on another system has left it.
+    /// Creates a container as a program on another system has left it.
     private func plant(in root: String) throws {
         for directory in ["Library", "Library/Preferences", "Library/Caches", "Documents", "Documents/deep"] {
             mkdir("\(root)/\(directory)", 0o700)
@@ -72,7 +72,7 @@ import Testing
         #expect(try store.defaults(suite: "com.example.app").contents() == MovingInDefaultsTests.values)
         let stream = yard.fixture.container + "/Documents/deep/photo.jpg.sealed"
         #expect(try SystemFile.mode(stream) == 0o600)
-        // Its contents are compared by moving the same once more.
+        // A second move of the same file compares its contents.
         let copy = try yard.file("photo.jpg", unevenBytes(100_000))
         #expect(try yard.moving().file(copy, to: stream).word == "alreadySealed")
     }

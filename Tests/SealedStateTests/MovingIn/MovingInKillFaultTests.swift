@@ -3,7 +3,8 @@ import StateImport
 import TestSupport
 import Testing
 
-/// A move that is killed at any system call leaves the plaintext or its sealed form, whole; once more ends it.
+/// Tests of a move that is killed at any system call: the plaintext or its sealed form remains, whole, and a second
+/// move completes it.
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct MovingInKillFaultTests {
     @Test(arguments: MovingInKind.allCases) func killedAnywhereItGoesOnAndNothingIsLostOrDoubled(
@@ -32,7 +33,7 @@ struct MovingInKillFaultTests {
             #expect(sequence == nil || sequence == 1, "\(call)")
             try place.expectClean(call)
         }
-        // All three were met: the sweep crossed the sealing and the removal.
+        // All three outcomes occurred: the sweep crossed the sealing and the removal.
         #expect(ends == ["plaintext", "plaintext sealed", " sealed"])
     }
 }

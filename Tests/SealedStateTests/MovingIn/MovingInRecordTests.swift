@@ -30,7 +30,7 @@ import Testing
         #expect(again.word == "alreadySealed" && !again.isSourceRemoved)
         #expect(try yard.fixture.blob("state") == blob)
         #expect(try yard.plaintext == ["state.json"])
-        // Without that wish it ends what was begun, and writes nothing anew.
+        // Without that option the move removes the source, and writes nothing anew.
         let last = try yard.moving().record(path, as: "state")
         #expect(last.word == "alreadySealed" && last.isSourceRemoved)
         #expect(try yard.fixture.blob("state") == blob)
@@ -81,7 +81,7 @@ import Testing
         #expect(try yard.plaintext == ["state.json"])
     }
 
-    /// The files of the home, but for locks.
+    /// Returns the files of the home, except locks.
     private func visible(_ yard: MovingInYard) throws -> [String] {
         try yard.fixture.files().filter { !$0.contains("/.") }
     }

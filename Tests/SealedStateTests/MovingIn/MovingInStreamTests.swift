@@ -15,7 +15,7 @@ import Testing
         #expect(try yard.plaintext == ["photo.jpg.sealed"])
         #expect(try SystemFile.mode(path + ".sealed") == 0o640)
         #expect(try SystemFile.read(path + ".sealed").count > size)
-        // The same contents once more meet the sealed ones and find them to be the same.
+        // The same contents, moved again, equal the sealed ones.
         try yard.file("photo.jpg", unevenBytes(size))
         let sealed = try SystemFile.read(path + ".sealed")
         #expect(try yard.moving().file(path).word == "alreadySealed")
@@ -135,7 +135,7 @@ import Testing
         for change in ["name", "times"] {
             let path = try yard.file(change, unevenBytes(100))
             let known = try directory.moment(ofLeaf: change)
-            // Over a tick of the file system's clock.
+            // Longer than a tick of the file system's clock.
             usleep(20_000)
             if change == "name" {
                 #expect(link(path, path + ".2") == 0)
@@ -180,7 +180,7 @@ import Testing
             let words = results.map { (try? $0.get())?.word ?? "failed" }
             #expect(words.contains { $0 != "failed" }, "\(results)")
             #expect(SystemFile.exists(path + ".sealed"))
-            // Whatever the other one met, the file is there or sealed; once more settles it.
+            // Independent of the other call's error, the file exists or is sealed; another move completes it.
             #expect(["gone", "alreadySealed"].contains(try yard.moving().file(path).word))
             #expect(try yard.plaintext.filter { !$0.hasSuffix(".sealed") } == [])
         }

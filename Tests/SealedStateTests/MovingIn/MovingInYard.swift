@@ -7,7 +7,7 @@ import StateImport
 import TestSupport
 import Testing
 
-/// A group, and a place for plaintext beside its home.
+/// A group, and a directory for plaintext beside its home.
 struct MovingInYard {
     let fixture: StoreFixture
     let plain: TemporaryDirectory
@@ -28,7 +28,7 @@ struct MovingInYard {
     @discardableResult
     func file(_ name: String, _ text: String) throws -> String { try file(name, Array(text.utf8)) }
 
-    /// A file as a move leaves it that was killed before the removal.
+    /// Writes a file in the state that a move leaves if it is killed before the removal.
     func setAside(_ name: String, _ bytes: [UInt8], below directory: String? = nil) throws {
         let root = directory ?? plain.path
         try SystemFile.write("\(root)/\(name)", bytes)
@@ -37,7 +37,7 @@ struct MovingInYard {
         rename("\(root)/\(name)", "\(root)/.\(name).\(facts.st_ino).moving")
     }
 
-    /// A copy of a file of `Fixtures/tutorial`.
+    /// Copies a file of `Fixtures/tutorial`.
     @discardableResult
     func tutorial(_ name: String) throws -> String { try file(name, Self.fixture(name)) }
 
@@ -52,7 +52,7 @@ struct MovingInYard {
         return MovingIn(to: try fixture.open { $0.durability = .durable }, options: options)
     }
 
-    /// What a record says, whatever its type.
+    /// Returns a record's contents as text, for any type.
     func record(_ name: String) throws -> String {
         try fixture.open().openPayload(named: name).plaintext.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
     }
@@ -74,7 +74,7 @@ extension MovedItem {
     }
 }
 
-/// Bytes that are no text, the same for the same count.
+/// Returns bytes that are not text, the same for the same count.
 func unevenBytes(_ count: Int) -> [UInt8] {
     var state: UInt64 = 0x9E37_79B9_7F4A_7C15 &+ UInt64(count)
     return (0..<count).map { _ in

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SealedState
 
-/// Records of the class *after first unlock* under names that are *when unlocked*.
+/// Tests of records of the class *after first unlock* under names that are *when unlocked*.
 @Suite(.enabled(if: ProtectedYard.isAvailable)) final class DowngradeTests {
     private let yard: ProtectedYard
 
@@ -19,7 +19,7 @@ import Testing
 
     deinit { yard.end() }
 
-    /// A blob under the key that every service of the group has.
+    /// Creates a blob under the key that every service of the group has.
     private func forged(_ flags: BlobFlags = [], sequence: UInt64 = 2) throws -> [UInt8] {
         var forgery = try Forgery(yard.service)
         forgery.name = Guarded.recordName
@@ -44,7 +44,7 @@ import Testing
         try yard.fixture.plant(planted, Guarded.recordName)
         try expectRefused(yard.person)
         try expectRefused(yard.service)
-        // The next write of a person goes beyond it, and keeps it as evidence.
+        // The next write of a person exceeds its sequence, and keeps it as evidence.
         #expect(try yard.person.write(Guarded(number: 2)) == 3)
         #expect(try yard.person.read(Guarded.self).number == 2)
         let kept = try SystemFile.names(yard.fixture.quarantine).filter { $0.hasSuffix(".sealed") }
@@ -77,7 +77,7 @@ import Testing
             protection: .afterFirstUnlock, mayLowerClass: true)
     }
 
-    /// A type's class is no person's statement: any daemon of an unlocked user has one.
+    /// A type's class is not a person's decision: any daemon of an unlocked user has one.
     @Test func aTypeOfTheLowerClassKeepsTheClassOfTheName() throws {
         try yard.unlock()
         #expect(try yard.service.write(Unguarded(number: 2)) == 2)
@@ -144,7 +144,7 @@ import Testing
         #expect(try yard.person.read(Unguarded.self, named: "other").number == 1)
     }
 
-    /// The new key does not vouch for what readers refuse, and the rotation goes on.
+    /// The new key does not vouch for blobs that readers refuse, and the rotation continues.
     @Test func aRotationDoesNotResealADowngradedBlob() throws {
         let planted = try forged()
         try yard.fixture.plant(planted, Guarded.recordName)
@@ -163,7 +163,7 @@ import Testing
         #expect(code { try yard.service.write(payload: payload(), named: Guarded.recordName) } == .locked)
         #expect(try yard.person.write(payload: payload(), named: Guarded.recordName) == 2)
         #expect(try yard.protection() == .whenUnlocked)
-        // A service opens this vault too, so a new name is open to it.
+        // A service opens this vault as well, so it may write a new name.
         #expect(try yard.person.write(payload: payload(), named: "new") == 1)
         #expect(try yard.protection("new") == .afterFirstUnlock)
     }
@@ -182,10 +182,10 @@ import Testing
 
     // MARK: A list of names that is older than a blob
 
-    /// What a person does with a record whose name the restored list does not have.
+    /// The ways in which a person uses a record whose name the restored list does not contain.
     enum Use: CaseIterable, Sendable { case write, writeAsLowerType, update, rotate, delete }
 
-    /// Without the tag the next blob of a service would be read as the record, and written on in its class.
+    /// Without the tag the next blob of a service would be read as the record, and further writes would keep its class.
     @Test(arguments: Use.allCases) func aNameThatARestoredListLacksIsListedAgain(_ use: Use) throws {
         let list = "\(yard.fixture.home.vaultsPath)/\(yard.fixture.group)/vault.person"
         let older = try SystemFile.read(list)

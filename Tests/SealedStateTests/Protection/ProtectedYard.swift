@@ -24,14 +24,14 @@ struct Unguarded: SealedRecord, Equatable {
     var number: Int
 }
 
-/// A home whose vault opens with a person's identity, and with a key file that does not reach *when unlocked*.
+/// A home whose vault opens with a person's identity, and with a key file that does not give access to *when unlocked*.
 struct ProtectedYard {
     let fixture: StoreFixture
     let identity: Identity
-    /// A fresh runtime directory in memory, for what is unlocked.
+    /// A fresh runtime directory in memory, for unlocked keys.
     let runtime: String
     let person: SealedStore
-    /// Without a person: locked as long as nobody unlocks.
+    /// A store without a person's credential: locked until a person unlocks.
     let service: SealedStore
 
     init() throws {
@@ -57,7 +57,7 @@ struct ProtectedYard {
 
     private struct NoRuntimeDirectory: Error {}
 
-    /// Takes away what was unlocked.
+    /// Removes the unlocked keys.
     func end() { _ = try? ChildProcess.run("/bin/rm", ["-r", runtime]) }
 
     private static func open(
@@ -71,7 +71,7 @@ struct ProtectedYard {
         }
     }
 
-    /// Unlocks for everybody, as another program of a person does.
+    /// Unlocks for all programs, as another program of a person does.
     func unlock() throws {
         let store = try Self.open(fixture, .identity(identity), runtime)
         try store.vault.unlock()
@@ -87,13 +87,13 @@ struct ProtectedYard {
         try UnverifiedHeader(parsing: fixture.blob(name)).claimed
     }
 
-    /// The class of the key that a record lies under.
+    /// Returns the class of the key that a record is sealed with.
     func protection(_ name: String = Guarded.recordName) throws -> ProtectionClass? {
         let id = try header(name).keyID
         return try person.vault.keySummaries().first { $0.id == id }?.protection
     }
 
-    /// A program of its own with a store open.
+    /// Starts a program of its own with a store open.
     func session(asPerson: Bool) throws -> ChildProcess {
         var words = ["protection-session", fixture.place.path, fixture.group.identifier, runtime]
         if asPerson {
@@ -108,7 +108,7 @@ struct ProtectedYard {
 }
 
 extension ChildProcess {
-    /// Its answer to one line.
+    /// Returns the program's answer to one line.
     func ask(_ line: String) throws -> String? {
         try write(line + "\n")
         return try readLine()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SealedState
 
-/// Rotations with blobs of the class *when unlocked*.
+/// Tests of rotations with blobs of the class *when unlocked*.
 @Suite(.enabled(if: ProtectedYard.isAvailable)) final class ProtectionRotationTests {
     private let yard: ProtectedYard
 
@@ -37,7 +37,7 @@ import Testing
 
     @Test func theOldKeysOfBothClassesMayBeDestroyed() throws {
         try yard.person.rotate()
-        // The other program notices at its next look.
+        // The other program notices at its next check.
         _ = try yard.service.write(ProbeRecord(number: 3))
         for key in try yard.person.rotationStatus().keys where key.epoch == 1 {
             #expect(key.obstacles == [])
@@ -62,7 +62,7 @@ import Testing
             try keys() == [
                 "1 afterFirstUnlock decryptOnly", "1 whenUnlocked active", "2 afterFirstUnlock active",
             ])
-        // The locked class goes on under its own key.
+        // The locked class continues under its own key.
         #expect(try yard.person.read(Guarded.self).number == 1)
         #expect(try yard.person.write(Guarded(number: 2)) == 2)
         #expect(try yard.header().epoch == 1)
@@ -80,7 +80,7 @@ import Testing
         let guarded = try yard.fixture.blob(Guarded.recordName)
         try yard.service.rotate()
         try yard.fixture.plant(open, ProbeRecord.recordName)
-        // A reader on a hot path looks at the vault once in a second.
+        // A reader on a hot path checks the vault once in a second.
         _ = try yard.person.vault.currentKeyring()
         #expect(code { _ = try yard.person.read(ProbeRecord.self) } == .retiredEpoch)
         #expect(try yard.person.read(Guarded.self).number == 1)

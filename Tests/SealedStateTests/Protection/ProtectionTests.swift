@@ -7,7 +7,7 @@ import Testing
 
 @testable import SealedState
 
-/// Records of the class *when unlocked*, for who has a person's credential, who has not, and who had one.
+/// Tests of records of the class *when unlocked*, with a person's credential, without one, and after locking.
 @Suite(.enabled(if: ProtectedYard.isAvailable)) final class ProtectionTests {
     private let yard: ProtectedYard
 
@@ -34,7 +34,7 @@ import Testing
         #expect(code { try service.delete(Guarded.self) } == .locked)
         #expect(try service.list().first { $0.name == Guarded.recordName }?.rejection?.code == .locked)
         #expect(code { try service.write(Guarded(number: 1), named: "new") } == .locked)
-        // A program that has the record in the other class would lower it.
+        // A program that has the record in the other class would lower the class.
         #expect(code { try service.write(Unguarded(number: 2)) } == .downgraded)
         #expect(try yard.fixture.blob(Guarded.recordName) == before)
         #expect(!SystemFile.exists(yard.fixture.file("new")))
@@ -57,7 +57,7 @@ import Testing
 
     // MARK: Damage
 
-    /// One flipped bit each in key id, epoch, format, suite, kind, flags, writer, codec and the reserved bytes.
+    /// A flipped bit in each of key id, epoch, format, suite, kind, flags, writer, codec and the reserved bytes.
     @Test(arguments: [48, 12, 4, 5, 6, 7, 88, 104, 105]) func aFlippedBitStopsNoWriterWhoHasTheKey(
         _ offset: Int
     ) throws {
@@ -121,7 +121,7 @@ import Testing
         #expect(try yard.person.read(Unguarded.self).number == 3)
     }
 
-    // MARK: What locked does not hide
+    // MARK: Damage that is visible without the key
 
     @Test func aBlobThatWasMovedIsInTheWrongPlaceAlsoWhileLocked() throws {
         try yard.person.write(Guarded(number: 1))
@@ -178,7 +178,7 @@ import Testing
         #expect(try yard.person.write(Plain(number: 1)) == 1)
         #expect(try yard.protection() == .afterFirstUnlock)
         try yard.person.write(Guarded(number: 2))
-        // It asks for no lower class, so the class of the name is what it lacks.
+        // The service asks for no lower class, so it lacks the class of the name.
         #expect(code { try yard.service.write(Plain(number: 3)) } == .locked)
 
         let other = try StoreFixture("group.com.example.persons")
@@ -195,7 +195,7 @@ import Testing
         }
         #expect(try store.list().map(\.name) == [Plain.recordName, ProbeRecord.recordName, "shared"].sorted())
         #expect(try classes() == [.whenUnlocked, .whenUnlocked, .afterFirstUnlock])
-        // A name keeps its class when a service comes to the vault.
+        // A name keeps its class when a service is added to the vault.
         try store.vault.addSlot(.defaultKeyFile)
         try store.write(Plain(number: 2))
         try store.write(Unguarded(number: 4), named: "shared")

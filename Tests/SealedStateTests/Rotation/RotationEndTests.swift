@@ -5,7 +5,7 @@ import Testing
 @testable import KeyVault
 @testable import SealedState
 
-/// What has to hold before a rotation says that it is completed.
+/// Tests of the conditions under which a rotation reports its completion.
 struct RotationEndTests {
     let yard: RotationYard
 
@@ -18,7 +18,7 @@ struct RotationEndTests {
     }
 
     // walks:     1 ....... 2 ....... 3 ....... 4 (clean), wait; no walk is left
-    // somebody:  .. plant ... plant ...
+    // a member:  .. plant ... plant ...
     @Test func aWalkFromBeforeTheWaitForWritersIsNotTheLast() throws {
         try yard.write(1)
         let report = try yard.store.rotate(yard.options { $0.maximumPasses = 4 }) { progress in
@@ -29,7 +29,7 @@ struct RotationEndTests {
         #expect(try yard.rotate().isCompleted)
     }
 
-    // As after a backup with later epochs was merged: the vault rotates again, beyond what this rotation was to reach.
+    // As after a merge of a backup with later epochs: the vault rotates again, beyond this rotation's target.
     @Test func aRotationThatWasOvertakenIsNotCompleted() throws {
         try yard.write(1)
         let vault = yard.store.vault
@@ -52,7 +52,7 @@ struct RotationEndTests {
         #expect(try vault.beginRotation(of: .afterFirstUnlock) == 2)
         #expect(try !vault.completeRotation(of: .afterFirstUnlock, to: 3))
         #expect(try vault.completeRotation(of: .afterFirstUnlock, to: 2))
-        // Somebody else has completed it, and begun the next.
+        // Another process has completed it, and begun the next.
         #expect(try vault.beginRotation(of: .afterFirstUnlock) == 3)
         #expect(try vault.completeRotation(of: .afterFirstUnlock, to: 2))
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import SealedState
 
-/// What a member of the group can put in a rotation's way, and what the file system does.
+/// Tests of obstacles to a rotation that a member of the group or the file system causes.
 struct RotationObstructionTests {
     private static let member: uid_t = 65_533
     private static let isRoot = geteuid() == 0
@@ -14,7 +14,7 @@ struct RotationObstructionTests {
 
     init() throws { yard = try RotationYard() }
 
-    /// A file whose name is no UTF-8, in the container.
+    /// Creates a file whose name is not UTF-8, in the container.
     private func plantNameless(owner: uid_t) throws {
         let name = Array(yard.path("bad").utf8CString.dropLast()) + [CChar(bitPattern: 0xFF), 0]
         let file = open(name, O_CREAT | O_WRONLY, 0o600)
@@ -29,7 +29,7 @@ struct RotationObstructionTests {
         #expect(report.isCompleted)
         #expect(report.left.map(\.code) == [.file])
         #expect(report.left.map(\.isBlocking) == [false])
-        // Destroying a key cannot be undone: there it speaks against it.
+        // Destroying a key cannot be undone, so the file counts as an obstacle.
         let key = try #require(try yard.store.rotationStatus().keys.first)
         #expect(key.obstacles == [.unknownFiles(1)])
     }
@@ -64,7 +64,7 @@ struct RotationObstructionTests {
         #expect(report.left.map(\.isBlocking) == [false])
     }
 
-    // An authentic one is its owner's data: it is not given up without a word.
+    // An authentic blob is its owner's data, so it is not given up without consent.
     @Test(.enabled(if: isRoot, "needs root")) func aStreamThatAMemberHasToHimselfWaitsForHimOrForAWord() throws {
         try yard.plantStream("s", [1], mode: 0o600)
         try #require(chown(yard.path("s"), Self.member, 0) == 0)

@@ -7,13 +7,13 @@ import Testing
 
 @testable import SealedState
 
-/// How a rotation is slowed down, watched, stopped and gone on with.
+/// Tests of slowing down, observing, stopping and resuming a rotation.
 struct RotationPaceTests {
     let yard: RotationYard
 
     init() throws { yard = try RotationYard() }
 
-    /// A clock that only waiting moves.
+    /// A clock that only waiting advances.
     private final class Waiting: Sendable {
         private let time = Mutex(Duration.zero)
         var total: Duration { time.withLock { $0 } }
@@ -29,7 +29,7 @@ struct RotationPaceTests {
             $0.blobsPerSecond = 10
             $0.clock = waiting.clock
         }
-        // The first goes at once; each of the others waits for the share of the one before it.
+        // The first proceeds at once; each of the others waits for the share of the one before it.
         #expect(waiting.total == .seconds(1))
     }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import SealedState
 
-/// Rotations beside writers, beside each other, and killed.
+/// Tests of rotations beside writers, beside each other, and killed.
 @Suite(.timeLimit(.minutes(20)))
 struct RotationProcessTests {
     let yard: RotationYard
@@ -73,7 +73,7 @@ struct RotationProcessTests {
             #expect(output.contains("completed"), "\(output)")
         }
         let status = try yard.store.rotationStatus()
-        // One that came after the others were done has begun another.
+        // A rotation that started after the others were done has begun another epoch.
         let active = try #require(status.activeEpoch)
         #expect(!status.isRotating)
         #expect(status.minimumEpoch == active)
@@ -110,7 +110,7 @@ struct RotationProcessTests {
     }
 }
 
-/// A rotation that is killed at any system call leaves every blob whole, and the next one brings it to its end.
+/// Tests of a rotation that is killed at any system call: every blob stays whole, and the next rotation completes.
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct RotationCrashFaultTests {
     @Test func killingARotationAtEverySystemCallLeavesEveryBlobWhole() throws {
@@ -121,7 +121,7 @@ struct RotationCrashFaultTests {
         defer { traced.removeLog() }
         #expect(try traced.run().outputText.contains("completed"))
         var calls = try traced.calls(from: isLongForm ? nil : ".lock")
-        // The last rename completes the rotation; what follows looks at other processes, and is never twice the same.
+        // The last rename completes the rotation; the later calls inspect other processes, and differ each time.
         calls = Array(calls[...(try #require(calls.lastIndex { $0.name == "renameat" }))]).filter { call in
             call.name != "execve" && (isLongForm || call.isChange)
                 && (call.name != "fcntl" || call.line.contains("SETLK"))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SealedState
 
-/// Which blobs and programs hold which epoch, and when a key may be destroyed.
+/// Tests of the status of epochs in blobs and programs, and of the destruction of keys.
 struct RotationStatusTests {
     let yard: RotationYard
 
@@ -110,7 +110,7 @@ struct RotationStatusTests {
     @Test func theVaultItselfKeepsAKeyThatIsNotRetired() throws {
         let vault = yard.store.vault
         _ = try vault.beginRotation(of: .afterFirstUnlock)
-        // Begun only: somebody may be resealing.
+        // Only begun: another process may be resealing.
         #expect(
             vaultCode { () throws(VaultError) in try vault.destroyKey(yard.oldKey.id, onlyIfRetired: true) }
                 == .keyInUse)
@@ -232,7 +232,7 @@ struct RotationStatusTests {
         try yard.fixture.plant(old, "r0")
         let refused = refusal { _ = try yard.store.read(ProbeRecord.self, named: "r0") }
         #expect(refused?.code == .unknownKey)
-        // Not the text of a key that was never here.
+        // Not the message for a key that never existed here.
         #expect(refused?.reason.contains("epoch 1") == true)
         #expect(try yard.fixture.probe("store-read", "r0") == "unknownKey")
         let report = try yard.rotate()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import SealedState
 
-/// Files that are exchanged while a rotation is on its way to them.
+/// Tests of files that are exchanged during a rotation.
 struct RotationSwapTests {
     let yard: RotationYard
 
@@ -20,7 +20,7 @@ struct RotationSwapTests {
     }
 
     // rotation:  walk: r0 and s are of epoch 2 ........................................ open, refuse
-    // somebody:  ............................. puts forgeries of epoch 1 in their places
+    // a member:  ............................. puts forgeries of epoch 1 in their places
     @Test func aRetiredBlobThatTakesAPlaceAfterTheWalkIsNotResealed() throws {
         try yard.write(1)
         try yard.plantStream("s", [1])
@@ -44,7 +44,7 @@ struct RotationSwapTests {
     }
 
     // rotation:  walk 1: s ................ open: damaged ................ walk 2: s, reseal
-    // somebody:  ......... puts another there ........... puts s back
+    // a member:  ......... puts another there ........... puts s back
     @Test func aRefusalIsOfTheBlobThatWasOpenedNotOfTheOneThatWasFound() throws {
         try yard.plantStream("s", [1, 2, 3])
         var damaged = yard.sealStream([4, 5, 6])

@@ -9,13 +9,13 @@ import Testing
 
 @testable import SealedState
 
-/// What a rotation does to blobs, and what it leaves alone.
+/// Tests of the blobs that a rotation reseals, and of those that it leaves alone.
 struct RotationTests {
     let yard: RotationYard
 
     init() throws { yard = try RotationYard() }
 
-    /// Everything that a reader goes by.
+    /// Returns the fields that a reader checks.
     private func facts(_ header: BlobHeader) -> BlobHeader {
         var facts = header
         (facts.epoch, facts.keyID) = (0, KeyID(bytes: .zero))
@@ -50,7 +50,7 @@ struct RotationTests {
         #expect(try yard.fixture.litter().filter { !$0.contains(".readers") } == [])
     }
 
-    /// A member's file that claims more bytes than the disk has keeps nobody from rotating.
+    /// A member's file that claims more bytes than the disk has prevents no rotation.
     @Test func aSparseFileNeedsNoMoreThanItTakes() throws {
         try yard.write(1)
         try yard.plantStream("sparse.sealed", [1, 2, 3])
@@ -108,7 +108,7 @@ struct RotationTests {
         try yard.fixture.plant(old, "r0")
         #expect(code { _ = try yard.store.read(ProbeRecord.self, named: "r0") } == .retiredEpoch)
         #expect(try yard.fixture.probe("store-read", "r0") == "retiredEpoch")
-        // The next write mends it, and goes beyond what was there.
+        // The next write repairs it, and exceeds its sequence.
         #expect(try yard.store.write(ProbeRecord(number: 1), named: "r0") == 2)
         #expect(try yard.fixture.probe("store-read", "r0") == "1 0 2")
     }
@@ -143,12 +143,12 @@ struct RotationTests {
         #expect(try writer.update(ProbeRecord.self) { $0.number += 1 } == 3)
     }
 
-    // MARK: What is left as it is
+    // MARK: Blobs that are left alone
 
     @Test func whatNoReaderTakesIsLeftAndHoldsNothingUp() throws {
         try yard.write(6)
         let blobs = try (0..<6).map { try yard.fixture.blob("r\($0)") }
-        // The header of r0, the contents of r1, a key that nobody has, another group, a copy elsewhere, a text.
+        // The header of r0, the contents of r1, an unknown key, another group, a copy elsewhere, a text.
         var header = blobs[0]
         header[Field.sequence] ^= 2
         var contents = blobs[1]
@@ -187,7 +187,7 @@ struct RotationTests {
         #expect(try SystemFile.read(yard.path("Quarantine/probe.1.sealed")) == blob)
     }
 
-    // A rotation vouches for nothing that readers refuse, and sequence 1 stays behind sequence 2 in every epoch.
+    // A rotation vouches for no blob that readers refuse, and sequence 1 stays behind sequence 2 in every epoch.
     @Test func aRecordThatWasPutBackIsNotResealed() throws {
         try yard.write(1)
         let old = try yard.fixture.blob("r0")
@@ -201,7 +201,7 @@ struct RotationTests {
         #expect(try yard.store.write(ProbeRecord(number: 8), named: "r0") == 3)
     }
 
-    // As above, one rotation later: what was refused after the first is not taken in by the second.
+    // As above, one rotation later: a blob that was refused after the first is not resealed by the second.
     @Test func whatACompletedRotationRefusesIsNotResealedByTheNextOne() throws {
         try yard.write(1)
         try yard.rotate()
@@ -234,7 +234,7 @@ struct RotationTests {
         try yard.write(1)
         try FileTree.remove(yard.fixture.container)
         #expect(code { try yard.rotate() } == .containerMissing)
-        // The room that resealing takes is asked for first: nothing was begun.
+        // The space for resealing is checked first: nothing was begun.
         #expect(try !yard.store.vault.rotationState(of: .afterFirstUnlock).isResealing)
     }
 }

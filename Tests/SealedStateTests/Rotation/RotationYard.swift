@@ -22,7 +22,7 @@ struct RotationYard {
         oldKey = try store.vault.activeKey()
     }
 
-    /// Syncs nothing: most tests are about something else.
+    /// Options without syncs, for tests of other topics.
     func options(_ change: (inout RotationOptions) -> Void = { _ in }) -> RotationOptions {
         var options = RotationOptions()
         options.durability = .unsynced
@@ -57,7 +57,7 @@ struct RotationYard {
 
     var streamContext: BlobContext { BlobContext(group: fixture.group.identifier, kind: .stream, name: "") }
 
-    /// Contents that differ from chunk to chunk.
+    /// Returns contents that differ from chunk to chunk.
     static func contents(_ size: Int) -> [UInt8] { (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ ($0 >> 16)) } }
 
     func sealStream(_ contents: [UInt8], key: SealingKey? = nil, at sealedAt: UInt64 = 1_700_000_000_000) -> [UInt8] {
@@ -86,7 +86,7 @@ struct RotationYard {
         }
     }
 
-    /// A record's blob as somebody who kept the old key makes one.
+    /// Creates a record's blob as a holder of the old key does.
     func forge(_ name: String, sequence: UInt64) throws -> [UInt8] {
         var forgery = try Forgery(store)
         forgery.key = oldKey

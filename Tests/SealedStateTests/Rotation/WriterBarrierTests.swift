@@ -6,7 +6,7 @@ import Testing
 
 @testable import SealedState
 
-/// Which locks a rotation waits for before its last walk.
+/// Tests of the locks that a rotation waits for before its last walk.
 struct WriterBarrierTests {
     let yard: RotationYard
 
@@ -43,7 +43,7 @@ struct WriterBarrierTests {
                     asked += 1
                     return asked
                 }
-                // All locks at once are tried less than 120 times; by now it is the first writer that is waited for.
+                // All locks at once are tried less than 120 times; after that, the barrier waits for the first writer.
                 guard count == 200 else { return false }
                 second.take(try? locks.acquire(LockRange(slot: 0xA1_0000_0002), .exclusive, timeout: .zero))
                 first.take(nil)
@@ -61,7 +61,7 @@ struct WriterBarrierTests {
         }
     }
 
-    /// A lock that another closure gives back.
+    /// A lock that another closure releases.
     private final class Holder: Sendable {
         private let lock: Mutex<HeldLock?>
         init(_ lock: consuming HeldLock?) { self.lock = Mutex(lock) }

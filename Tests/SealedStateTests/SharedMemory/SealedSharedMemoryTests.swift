@@ -8,7 +8,7 @@ import Testing
 @testable import AppGroups
 @testable import SealedState
 
-/// Sealed values in shared memory.
+/// Tests of sealed values in shared memory.
 @Suite(.timeLimit(.minutes(10))) struct SealedSharedMemoryTests {
     private let fixture: StoreFixture
 
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// A member that writes to the memory itself, without keys.
+    /// Returns the memory of a member that writes to it directly, without keys.
     private func plain(_ name: String = "m") throws -> GroupSharedMemory {
         let container = try GroupContainer.open(fixture.group, in: fixture.home)
         return try GroupSharedMemory(name, in: container, capacity: nil)
@@ -147,7 +147,7 @@ import Testing
         try clean()
     }
 
-    /// A holder of the key who makes up a number.
+    /// A key holder invents a sequence.
     @Test(arguments: [.max, .max - 1, 1 << 60] as [UInt64]) func aNumberThatNoWriterCameToIsRefusedAndReplaced(
         sequence: UInt64
     ) throws {

@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Eight writers, eight readers and two watchers on four records, all of them killed and stopped at random.
+/// Tests with eight writers, eight readers and two watchers on four records, all of them killed and stopped at random.
 @Suite(.timeLimit(.minutes(60))) struct StressFaultTests {
     private enum Outcome: Sendable {
         case wrote(WriterLog)
@@ -10,7 +10,7 @@ import Testing
 
     // writers:  lock, read, add one, write, acknowledge … killed … another goes on       | the last one ends each record
     // readers:  read, read … killed … another never sees less … stopped, woken           | see it
-    // watchers: told of some states, in order … killed … another is told the present one | are told it
+    // watchers: get some states, in order … killed … another gets the present one    | get it
     @Test func nothingAcknowledgedIsLostAndNobodyLooksBack() throws {
         let yard = try StressYard()
         let wanted = isLongForm ? 3000 : 40
@@ -41,7 +41,7 @@ import Testing
                 let last = log.acknowledged.last { $0.record == record }?.count ?? 0
                 #expect(state.counts[writer] >= last, yard.comment)
             }
-            // At most one more for each kill: the write that was not acknowledged any more.
+            // At most one more for each kill: the write that was not acknowledged.
             let written = states.reduce(0) { $0 + $1.counts[writer] }
             #expect((0...log.kills).contains(written - log.acknowledged.count), yard.comment)
         }

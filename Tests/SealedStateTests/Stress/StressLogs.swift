@@ -1,11 +1,11 @@
-/// What a process said and should not have said.
+/// An output line of a process that violates an invariant.
 struct StressFailure: Error, CustomStringConvertible {
     let description: String
 
     init(_ what: String, _ line: String?) { description = "\(what): \(line ?? "nothing")" }
 }
 
-/// What one writer's processes have said.
+/// The output of one writer's processes.
 struct WriterLog {
     /// An acknowledged write: the writer's own count in the record, and the record's sequence.
     struct Acknowledgement: Hashable {
@@ -22,7 +22,7 @@ struct WriterLog {
         guard words.count == 4, words[0] == "ack", let record = Int(words[1]), let count = Int(words[2]),
             let sequence = UInt64(words[3])
         else { throw StressFailure("a writer said", line) }
-        // A count that comes again was acknowledged and lost.
+        // A repeated count was acknowledged and lost.
         if let last = acknowledged.last(where: { $0.record == record }),
             count <= last.count || sequence <= last.sequence
         {
@@ -32,7 +32,7 @@ struct WriterLog {
     }
 }
 
-/// What one reader's or watcher's processes have said.
+/// The output of one reader's or watcher's processes.
 struct ReaderLog {
     private(set) var sequences = [UInt64](repeating: 0, count: StressYard.records)
     private var ended: Set<Int> = []
@@ -44,7 +44,7 @@ struct ReaderLog {
         guard words.count == 4, words[0] == "seen", let record = Int(words[1]), let sequence = UInt64(words[2]) else {
             throw StressFailure("a reader said", line)
         }
-        // Also across a kill: what was seen is never taken back.
+        // The order holds across kills: no state is older than one seen before.
         if sequence < sequences[record] { throw StressFailure("taken back after \(sequences[record])", line) }
         sequences[record] = sequence
         if words[3] == "last" { ended.insert(record) }

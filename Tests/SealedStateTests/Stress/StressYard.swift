@@ -10,7 +10,8 @@ final class StressYard: Sendable {
     static let writers = 8
 
     let fixture: StoreFixture
-    /// Decides who is killed when; `SEALED_SEED` sets it. What the processes make of it is the scheduler's.
+    /// The seed of the kills and their times, set by `SEALED_SEED`. The scheduling of the processes is not
+    /// reproducible.
     let seed: UInt64
     private let writersLeft = Mutex(writers)
     private let final: Mutex<[FinalRecord]> = Mutex([])
@@ -18,20 +19,20 @@ final class StressYard: Sendable {
     init() throws {
         fixture = try StoreFixture()
         seed = environmentVariable("SEALED_SEED").flatMap { UInt64($0) } ?? .random(in: 0 ... .max)
-        // The vault is made before anybody is killed: its making is swept elsewhere.
+        // The vault is made before any process is killed; other tests interrupt its creation.
         _ = try fixture.open()
     }
 
     var comment: Comment { "SEALED_SEED=\(seed)" }
 
-    /// What every record ended on.
+    /// The last state of every record.
     var lastStates: [FinalRecord] { final.withLock { $0 } }
 
     func start(_ command: String, _ words: String...) throws -> ChildProcess {
         try ChildProcess("sealed-probe", [command, fixture.place.path, fixture.group.identifier] + words)
     }
 
-    /// One writer's place: a process after another until that many writes were acknowledged.
+    /// Runs one writer's processes one after another until that many writes were acknowledged.
     func write(_ slot: Int, acknowledgements wanted: Int) throws -> WriterLog {
         defer { finish() }
         var random = SeededGenerator(seed: seed &+ UInt64(slot))
@@ -48,7 +49,7 @@ final class StressYard: Sendable {
         return log
     }
 
-    /// One reader's or watcher's place: a process after another until each record's last state was seen.
+    /// Runs one reader's or watcher's processes one after another until each record's last state was seen.
     func look(_ slot: Int, _ command: String) throws -> ReaderLog {
         var random = SeededGenerator(seed: seed &+ UInt64(slot))
         var log = ReaderLog()
@@ -63,7 +64,7 @@ final class StressYard: Sendable {
         return log
     }
 
-    /// Who comes last, changes every record a last time.
+    /// Changes every record a last time, if this writer is the last one.
     private func finish() {
         let isLast = writersLeft.withLock { left in
             left -= 1
@@ -74,7 +75,7 @@ final class StressYard: Sendable {
     }
 }
 
-/// A record's last sequence, and how often each writer has changed it.
+/// A record's last sequence, and the number of changes by each writer.
 struct FinalRecord {
     let sequence: UInt64
     let counts: [Int]
@@ -87,7 +88,7 @@ struct FinalRecord {
 }
 
 extension ChildProcess {
-    /// Now and then stops it for a moment.
+    /// Stops the process for a moment at random.
     fileprivate func disturb(using random: inout SeededGenerator) throws {
         guard random.next() % 12 == 0 else { return }
         kill(SIGSTOP)
@@ -96,7 +97,7 @@ extension ChildProcess {
         kill(SIGCONT)
     }
 
-    /// Kills it in a moment; the whole lines that it still wrote.
+    /// Kills the process after a moment; returns the whole lines that it still wrote.
     fileprivate func end(using random: inout SeededGenerator) throws -> [String] {
         usleep(UInt32(random.next() % 4000))
         kill(SIGKILL)

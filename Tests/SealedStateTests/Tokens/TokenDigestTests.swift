@@ -8,7 +8,7 @@ import Testing
 
 @testable import SealedState
 
-/// The record of the documentation, as an app tells its extensions that somebody is logged in.
+/// The record of the documentation by which an app informs its extensions of a login.
 private struct SharedAuthState: SealedRecord, Equatable {
     static let recordName = "shared_auth_state"
     static let schemaVersion = 1
@@ -47,7 +47,7 @@ private struct SharedAuthState: SealedRecord, Equatable {
 
         var testDescription: String { name }
 
-        /// The answer of this library about the digest, by the keys of the vector.
+        /// The answer of this library about the digest, in the names of the vector.
         var answer: String {
             guard let digest = TokenDigest(reader.digest) else { return "malformed" }
             let key = reader.keys.first { key in
@@ -135,7 +135,7 @@ private struct SharedAuthState: SealedRecord, Equatable {
             slots: [.defaultKeyFile])
         let restored = try there.open()
         #expect(try digest.matches(Self.token, in: restored))
-        // New digests have a key that the readers of the backup do not know.
+        // New digests have a key that is unknown to the readers of the backup.
         let fresh = try restored.digest(of: Self.token)
         #expect(try fresh.matches(Self.token, in: restored))
         #expect(code { _ = try fresh.matches(Self.token, in: store) } == .unknownKey)

@@ -42,8 +42,8 @@ struct ClockMonitorTests {
         withExtendedLifetime(last) {}
     }
 
-    // test    | sets the clock | sets an alarm: the kernel would forget that nobody has heard of the clock yet
-    // monitor |                |                                                            | hears of it
+    // test    | sets the clock | sets an alarm: the kernel would drop the undelivered clock event
+    // monitor |                |                                                            | gets it
     @Test(.enabled(if: SystemClock.canBeSet)) func aClockThatIsSetJustBeforeAnAlarmIsNoticed() async throws {
         let bell = Bell()
         let registration = try ClockMonitor.shared().register { bell.ring() }

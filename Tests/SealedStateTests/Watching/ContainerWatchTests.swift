@@ -3,7 +3,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// Whatever happens to the directories above a watched record, the watch goes on.
+/// Tests of watches during changes to the directories above a watched record.
 @Suite("Watching through a change of the container", .timeLimit(.minutes(5)))
 struct ContainerWatchTests {
     let fixture: StoreFixture
@@ -65,7 +65,7 @@ struct ContainerWatchTests {
         try await successor.write(Note(text: "in the other one"))
         let found = try await updates.next { $0.value != nil }
         #expect(found.value?.text == "in the other one")
-        // What still happens in the old one is nobody's business any more.
+        // Changes in the old directory are no longer watched.
         #expect(rename(fixture.container + ".away/Library", fixture.container + ".away/Other") == 0)
         try await successor.write(Note(text: "again"))
         #expect(try await updates.next(\.value?.text) == "again")

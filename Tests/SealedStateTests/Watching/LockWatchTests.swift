@@ -4,7 +4,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// A watched record of the class *when unlocked*.
+/// Tests of a watched record of the class *when unlocked*.
 @Suite("Watching through lock and unlock", .enabled(if: ProtectedYard.isAvailable), .timeLimit(.minutes(5)))
 final class LockWatchTests {
     private let yard: ProtectedYard
@@ -33,7 +33,7 @@ final class LockWatchTests {
         #expect(try await updates.next(\.value?.number) == 2)
     }
 
-    /// A look that changed what is watched would be followed by the next one, and so on.
+    /// If a look changed a watched directory, it would cause the next look, without end.
     @Test func aLookAtALockedRecordChangesNothingInTheVaultsDirectory() async throws {
         try await yard.person.write(Guarded(number: 1))
         #expect(code { _ = try yard.service.read(Guarded.self) } == .locked)

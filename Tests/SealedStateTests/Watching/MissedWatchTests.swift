@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Two records under a note's name that are not a note, each for another reason.
+/// Two invalid records under a note's name, each for another reason.
 private struct BadText: SealedRecord {
     static let recordName = "note"
     static let schemaVersion = 3
@@ -19,7 +19,7 @@ private struct BadNumber: SealedRecord {
     var number: String
 }
 
-/// Something to do at the next occasion, once.
+/// An action that runs once, at the next occasion.
 private final class Once: Sendable {
     private let action = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -28,7 +28,7 @@ private final class Once: Sendable {
     func run() { action.withLock { $0.take() }?() }
 }
 
-/// What comes between a look and what follows from it.
+/// Tests of events between a look and its consequences.
 @Suite("Watching what comes during a look", .timeLimit(.minutes(5)))
 struct MissedWatchTests {
     let fixture: StoreFixture
@@ -87,7 +87,7 @@ struct MissedWatchTests {
         #expect(told.rejection?.reason == standing.reason)
     }
 
-    // watcher | told 1 | no descriptors: refused | descriptors again: told 2, though nothing changes any more
+    // watcher | gets 1 | no descriptors: refused | descriptors again: gets 2, without a further change
     @Test func aLackOfDescriptorsIsNotTheLastThingTold() throws {
         let store = try fixture.open()
         try store.write(ProbeRecord(number: 1))

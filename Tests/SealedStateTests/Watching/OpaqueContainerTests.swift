@@ -3,7 +3,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// A container that goes when its last member leaves, and comes back under another name.
+/// Tests of a container that is removed with its last member and created again under another name.
 @Suite("Watching through the life of an opaque container", .timeLimit(.minutes(5)))
 struct OpaqueContainerTests {
     let fixture: StoreFixture
@@ -77,7 +77,7 @@ struct OpaqueContainerTests {
         #expect(code { _ = try fixture.open(creating: false) } == .container)
         #expect(code { _ = try store.following() } == .container)
         #expect(try SystemFile.read(file) == Array("damage".utf8))
-        // Who has it open goes on.
+        // An open store continues to work.
         #expect(try store.read(Note.self).text == "there")
         try SystemFile.write(file, sound)
         #expect(try store.following() === store)

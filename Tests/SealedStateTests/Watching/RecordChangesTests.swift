@@ -173,7 +173,7 @@ struct RecordChangesTests {
         #expect(await task.value == 0)
     }
 
-    /// Writers write while the consumer is busy: it is told of each record's last state, whatever it missed.
+    /// Writers write while the consumer is busy: it gets each record's last state, even if it missed others.
     @Test func nothingIsMissedAtTheEnd() async throws {
         let changes = Following(try store.changes())
         let store = store
@@ -196,7 +196,7 @@ struct RecordChangesTests {
     }
 }
 
-/// An iterator to ask in the middle of an expectation.
+/// An iterator that can be used in the middle of an expectation.
 private final class Following {
     private var iterator: RecordChanges.Iterator
 

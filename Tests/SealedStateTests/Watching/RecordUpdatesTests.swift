@@ -116,7 +116,7 @@ struct RecordUpdatesTests {
     }
 }
 
-/// A note of a version that programs with `Note` do not know yet.
+/// A note of a version that is unknown to programs with `Note`.
 private struct Newer: SealedRecord {
     static let recordName = Note.recordName
     static let schemaVersion = Note.schemaVersion + 1

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The clock of the machine, set to what it shows: harmless, and an event all the same.
+/// The machine's clock, set to its current time: harmless, but an event for watchers.
 enum SystemClock {
-    /// Whether this process may set it.
+    /// A Boolean value: this process may set the clock.
     static let canBeSet = set()
 
     @discardableResult

@@ -18,13 +18,13 @@ struct WatchProcessTests {
         return try ChildProcess("sealed-probe", words)
     }
 
-    /// The next line's first two words.
+    /// Returns the next line's first two words.
     private func state(_ child: ChildProcess) throws -> String {
         let line = try #require(try child.readLine())
         return line.split(separator: " ").prefix(2).joined(separator: " ")
     }
 
-    /// Reads on until the watcher has told a state; everything that it told.
+    /// Reads until the watcher has reported a state; returns all reported states.
     @discardableResult
     private func states(_ child: ChildProcess, until last: String) throws -> [String] {
         var states: [String] = []
@@ -50,7 +50,7 @@ struct WatchProcessTests {
         }
     }
 
-    // watcher | told 0 | stopped                                     | goes on: told 5,000
+    // watcher | gets 0 | stopped                                     | goes on: gets 5,000
     // writer  |        | 5,000 writes of at least four events each:  |
     //         |        | over 20,000, and more than the queue holds  |
     @Test func aWatcherThatWasAsleepEndsOnTheLastValue() throws {
@@ -101,7 +101,7 @@ struct WatchProcessTests {
         let words = ["watch-many", fixture.place.path, fixture.group.identifier, "1000"]
         let child = try ChildProcess("sealed-probe", words)
         #expect(try child.readLine() == "inotify 1")
-        // Their number is the machine's, not the watchers'.
+        // The number of threads depends on the machine, not on the number of watchers.
         let threads = try #require(try child.readLine()).split(separator: " ").last.flatMap { Int($0) }
         #expect(try #require(threads) < 200)
         let files = try #require(try child.readLine()).split(separator: " ").last.flatMap { Int($0) }

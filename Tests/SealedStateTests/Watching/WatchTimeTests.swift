@@ -3,7 +3,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// What changes by the time alone; the tests wait for it however long it takes.
+/// Tests of states that change by time alone, without an upper limit for the wait.
 @Suite("Watching the time", .timeLimit(.minutes(5)))
 struct WatchTimeTests {
     let fixture: StoreFixture

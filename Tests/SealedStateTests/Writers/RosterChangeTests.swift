@@ -9,13 +9,13 @@ import Testing
 
 @testable import SealedState
 
-/// Which roster counts when the file in the container was removed, rolled back, exchanged or renewed.
+/// Tests of the roster in force after the file in the container was removed, rolled back, exchanged or renewed.
 @Suite struct RosterChangeTests {
     private let note = Note(text: "from the app", number: 1)
 
     private func read(_ store: SealedStore) throws(StoreError) -> Note { try store.read(Note.self) }
 
-    /// A store that looks at the roster's file now.
+    /// Returns a store that looks at the roster's file now.
     private func looking(_ store: SealedStore) -> SealedStore {
         store.authority?.look()
         return store
@@ -46,7 +46,7 @@ import Testing
         #expect(code { _ = try read(store) } == .notAuthorized)
         #expect(code { _ = try store.read(Note.self, named: "other") } == .notAuthorized)
         #expect(code { try store.write(note, named: "new") } == .notAuthorized)
-        // It is noticed at once when it comes.
+        // A roster is noticed as soon as its file exists.
         try yard.put(yard.signed(1))
         #expect(try read(store) == note)
         #expect(try store.read(Note.self, named: "other") == note)
@@ -90,7 +90,7 @@ import Testing
         let known = try yard.open(as: yard.widget)
         #expect(code { try known.write(note) } == .notAuthorized)
         #expect(try read(known) == note)
-        // A user who comes first has only the key of the program to go by.
+        // A new user has only the key of the program to verify with.
         yard.forget()
         let first = try yard.open(as: yard.widget)
         #expect(code { _ = try read(first) } == .notAuthorized)
@@ -123,18 +123,18 @@ import Testing
         succeeded.version = 2
         let second = try SignedRoster(signing: succeeded, with: next)
         try yard.put(second)
-        // A program that states the first key, one that states the second, and one that states none.
+        // A program with the first key, one with the second, and one without a key.
         for key in [yard.team.publicKey, next.publicKey, nil] {
             let store = try yard.open(as: yard.app, stating: .some(key))
             #expect(store.rosterStanding?.condition == .current)
             #expect(store.rosterStanding?.roster?.roster.version == 2)
             #expect(try read(store) == note)
         }
-        // The former key signs no more.
+        // The former key no longer signs.
         try yard.put(
             yard.signed(3) { $0.set(Roster.Rule(try GovernedPattern("note"), grants: [yard.widget.id: .all])) })
         #expect(code { try yard.open(as: yard.widget).write(note) } == .notAuthorized)
-        // Nor does it name a second successor.
+        // The former key does not name a second successor.
         let third = try TeamKey.random()
         var forked = try yard.roster(1).succeeded(by: third.publicKey, naming: yard.team)
         forked.version = 4
@@ -150,7 +150,7 @@ import Testing
         #expect(looking(app).rosterStanding?.roster?.roster.version == 2)
         #expect(code { _ = try read(app) } == .notAuthorized)
         #expect(code { try app.write(note) } == .notAuthorized)
-        // Another writer with the right begins anew, beyond what was accepted.
+        // Another writer with the right starts at a sequence above the accepted ones.
         let next = try WriterKey.random()
         try yard.put(
             yard.signed(3) { roster in
@@ -191,14 +191,14 @@ import Testing
         try yard.put(yard.signed(1))
         let behind = try yard.open(as: yard.app)
         #expect(code { _ = try read(behind) } == .rosterBehind)
-        // It is the writer's word: what it wrote is not overwritten by a program that is behind.
+        // The version is the writer's claim: a program with an older roster does not overwrite its record.
         #expect(code { try behind.write(note) } == .rosterBehind)
         try yard.put(yard.signed(2))
         #expect(try read(behind) == note)
         #expect(try behind.write(note) == 2)
     }
 
-    /// The vault's files are kept on an old period: a program that runs takes the roster's word, not theirs.
+    /// The vault's files are kept in an old state: a running program trusts the roster, not the files.
     @Test func theRosterEndsTheVaultOfARunningProgram() throws {
         let yard = try WritersYard()
         let app = try yard.open(as: yard.app)
@@ -219,7 +219,7 @@ import Testing
         try RosterFile.put(first, in: container, home: yard.fixture.home)
         #expect(throws: VaultError.self) { try RosterFile.put(second, in: container, home: yard.fixture.home) }
         #expect(try RosterFile.read(in: container) == first.bytes)
-        // A member's own roster, of the same id and a version that leaves no room, is no obstacle; nor is a link.
+        // A member's own roster, with the same id and the highest version, is no obstacle, and neither is a link.
         let member = try TeamKey.random()
         let planted = try SignedRoster(
             signing: yard.roster(.max) { $0.team = member.publicKey }, with: member)
@@ -232,7 +232,7 @@ import Testing
         let fourth = try yard.signed(4)
         try RosterFile.put(fourth, in: container, home: yard.fixture.home)
         #expect(try RosterFile.read(in: container) == fourth.bytes)
-        // Another roster of the same key is somebody's: it stays.
+        // Another roster of the same key is the user's data, so it stays.
         let other = Roster(
             group: yard.fixture.group.identifier, id: Bytes16.zero, version: 1, signedAt: 1, team: yard.team.publicKey)
         let again = try SignedRoster(signing: other, with: yard.team)
@@ -251,11 +251,11 @@ import Testing
         try TeamKeySettings.$current.withValue(TeamKeySettings(directory: directory)) {
             let store = try yard.open(stating: .some(nil))
             #expect(try store.snapshot(of: Note.self).provenance.writer == yard.app.id.description)
-            // Two sources that name different keys agree on nothing.
+            // Two sources that name different keys result in no key.
             yard.forget()
             let other = try TeamKey.random().publicKey
             #expect(code { _ = try read(yard.open(stating: .some(other))) } == .notAuthorized)
-            // What others may change states nothing.
+            // A file that others may change is not trusted.
             chmod(file, 0o666)
             #expect(code { _ = try yard.open() } == .roster)
         }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SealedState
 
-/// What a holder of all of the group's keys can do to a governed record without the writer's key.
+/// Tests of attacks on a governed record with all of the group's keys but without the writer's key.
 @Suite struct WriterAuthorityTests {
     private let note = Note(text: "from the app", number: 1)
 
@@ -76,7 +76,7 @@ import Testing
         let attacker = try yard.attacker()
         let (contents, header, _) = try yard.plaintext(attacker)
         try yard.fixture.plant(try yard.seal(contents, header, attacker) { $0.sequence += 1 })
-        // The end of the contents stands where the signature was.
+        // The end of the contents is at the position of the signature.
         #expect(code { _ = try read(app) } == .unsupportedFormat)
         try app.write(note)
         #expect(try read(app) == note)
@@ -112,7 +112,7 @@ import Testing
         if isRead { #expect(try read(app) == note) }
         let attacker = try yard.attacker()
         let (contents, header, trailer) = try yard.plaintext(attacker)
-        // The same salt gives the same commitment: a reader that remembers commitments would take it.
+        // The same salt gives the same commitment: a reader that remembers commitments would accept it.
         let forged = contents.map { $0 == UInt8(ascii: "1") ? UInt8(ascii: "2") : $0 }
         let blob = try yard.seal(forged + (try #require(trailer)).encoded, header, attacker, salt: header.salt)
         #expect(Array(blob[0..<176]) == Array(try yard.fixture.blob()[0..<176]))
@@ -121,7 +121,7 @@ import Testing
         #expect(code { _ = try read(yard.open()) } == .notAuthorized)
     }
 
-    /// A signature that this process has made counts as verified; every other one of the same record is.
+    /// A signature that this process has made counts as verified; every other one of the same record is checked.
     @Test func anotherSignatureOfTheSameContentsIsNotAuthorized() throws {
         let yard = try WritersYard()
         let app = try yard.open(as: yard.app)
@@ -136,7 +136,7 @@ import Testing
             try yard.fixture.plant(try yard.seal(contents + other.encoded, header, attacker, salt: header.salt))
             #expect(code { _ = try read(app) } == .notAuthorized)
         }
-        // Nothing of it counts for the next write either.
+        // No rejected signature counts for the next write either.
         #expect(try app.write(note) == first + 1)
         #expect(try read(yard.open()) == note)
     }
@@ -287,7 +287,7 @@ import Testing
         try yard.fixture.plant(try yard.forged(yard.attacker()) { $0.sequence = 2 })
         let snapshot = try reader.snapshot(of: Note.self)
         #expect(snapshot.value == note && snapshot.rejection?.code == .notAuthorized)
-        // A writer that is revoked has no last good value either.
+        // The records of a revoked writer have no last good value either.
         try yard.put(
             yard.signed(2) { roster in
                 roster.set(Roster.Writer(yard.app.publicKey, label: "app", state: .revoked))

@@ -23,7 +23,7 @@ struct WritersYard {
         team = try TeamKey.random()
         app = try WriterKey.random()
         widget = try WriterKey.random()
-        // Makes the container.
+        // Creates the container.
         _ = try fixture.open()
         if let version { try put(try signed(version)) }
     }
@@ -57,7 +57,7 @@ struct WritersYard {
         try SystemFile.write(rosterPath, bytes)
     }
 
-    /// A store whose program states the team key.
+    /// Opens a store whose program has the team key.
     func open(
         as writer: WriterKey? = nil, stating key: TeamPublicKey?? = .none,
         _ change: (inout StoreOptions) -> Void = { _ in }
@@ -69,20 +69,20 @@ struct WritersYard {
         }
     }
 
-    /// The user's memory of the roster is gone, as for a user who comes first.
+    /// Removes the user's memory of the roster, as for a new user.
     func forget() { unlink(memoryPath) }
 
-    /// A store without anything that knows of a roster: what a holder of the group's keys can do.
+    /// Opens a store without team key or memory: the capabilities of a holder of the group's keys.
     func attacker() throws -> SealedStore { try fixture.open { $0.teamKey = nil } }
 
-    /// A blob by a holder of the group's keys, without a writer key unless one is given.
+    /// Creates a blob as a holder of the group's keys, without a writer key unless one is given.
     func forged(_ store: SealedStore, _ change: (inout Forgery) -> Void = { _ in }) throws -> [UInt8] {
         var forgery = try Forgery(store)
         change(&forgery)
         return forgery.blob
     }
 
-    /// The contents and trailer of what is stored, and its header.
+    /// Returns the contents and trailer of the stored blob, and its header.
     func plaintext(
         _ store: SealedStore, _ name: String = Note.recordName
     ) throws -> ([UInt8], BlobHeader, RecordTrailer?) {
