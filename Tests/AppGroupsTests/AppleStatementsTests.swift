@@ -2,12 +2,12 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What `docs/app-groups.md` says to be shown by a test has to be shown by one.
+/// Tests of `docs/app-groups.md`: each test that it cites exists.
 @Suite struct AppleStatementsTests {
     private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().path
 
-    /// `Suite.test` in backticks, anywhere in the chapter.
+    /// Returns each `Suite.test` in backticks, anywhere in the chapter.
     private static func named() throws -> [(suite: String, test: String)] {
         let document = try String(
             decoding: SystemFile.read("\(root)/docs/app-groups.md"), as: UTF8.self)

@@ -3,7 +3,7 @@ import Glibc
 import SharedFiles
 import Testing
 
-/// What depends on a setting of the whole process, each in a process of its own.
+/// Tests that depend on a setting of the whole process, each in a process of its own.
 @Suite struct ContainerProcessTests {
     @Test(arguments: [0o000, 0o002, 0o027, 0o077] as [mode_t])
     func theUmaskWidensAndNarrowsNothing(mask: mode_t) async throws {

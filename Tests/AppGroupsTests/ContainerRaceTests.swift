@@ -23,8 +23,8 @@ import Testing
         }
     }
 
-    /// Every process waits until all are up, then all create at once; one that finds the container of another half made
-    /// must take it as it is and complete it.
+    /// Every process waits until all are up, then all create at once. A process that finds the incomplete container of
+    /// another must use it as it is and complete it.
     @Test func sixteenProcessesMakeOneContainer() async throws {
         let temporary = try TemporaryHome()
         let root = temporary.base
@@ -46,7 +46,7 @@ import Testing
     }
 }
 
-/// Returns once `count` callers, in whatever processes, have come to a directory.
+/// Returns once `count` callers, in any processes, have come to a directory.
 private func meet(_ count: Int, in directory: String, as number: Int) async throws {
     close(open("\(directory)/\(number)", O_CREAT | O_WRONLY, 0o600))
     let room = try Directory.open(directory)

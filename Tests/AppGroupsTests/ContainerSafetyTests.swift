@@ -106,7 +106,7 @@ import Testing
 
     // MARK: Links and files
 
-    /// What lies where a directory should be: a shell command that puts it at the path `"$0"`.
+    /// Shell commands that put another object in a directory's place, at the path `"$0"`.
     static let impostors = [
         "ln -s /etc \"$0\"", "ln -s /nonexistent/target \"$0\"", "ln -s . \"$0\"", "echo text > \"$0\"",
         "mkfifo \"$0\"",

@@ -71,7 +71,7 @@ import Testing
         try EntitlementPolicy.unchecked.require(AccessGroup("ABCDE12345.any"))
     }
 
-    /// The tests themselves have no entitlements file beside their executable.
+    /// The tests' executable has no entitlements file beside it.
     @Test func aProgramWithoutEntitlementsOpensEveryGroup() throws {
         #expect(try Entitlements.ofThisProgram() == nil)
         try EntitlementPolicy.program.require(AppGroup("group.any"))

@@ -110,7 +110,7 @@ import Testing
     }
 }
 
-// What a file says of itself.
+// Identifiers of the file itself.
 extension EntitlementsTests {
     private static func own(_ identifier: String, team: String? = nil) -> [String: PropertyListValue] {
         var values = ["application-identifier": PropertyListValue.string(identifier)]
@@ -136,7 +136,7 @@ extension EntitlementsTests {
         #expect(error?.code == .unresolvedVariable)
     }
 
-    /// It would be repeated by every reference to it.
+    /// Every reference to it would repeat it.
     @Test func anOwnIdentifierThatIsTooLongGivesNoSetting() throws {
         let long = Self.own("ABCDE12345." + String(repeating: "a", count: 190))
         let document = try Self.document(["group.$(CFBundleIdentifier)"], long)
@@ -168,7 +168,7 @@ extension EntitlementsTests {
     }
 }
 
-// Which groups are held.
+// Tests of the groups that entitlements contain.
 @Suite struct HeldGroupsTests {
     private static let entitlements = try? Entitlements(
         EntitlementsDocument(

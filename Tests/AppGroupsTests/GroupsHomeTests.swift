@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite struct GroupsHomeTests {
-    /// One environment and the four directories it means.
+    /// An environment and its four directories.
     struct Resolution: Sendable, CustomTestStringConvertible {
         let name: String
         let environment: [String: String]
@@ -135,7 +135,7 @@ import Testing
         #expect(try GroupsHome(root: "/r", userRoot: "/u") == GroupsHome(environment: environment) { nil })
     }
 
-    /// The user's own directories, and no other user's, even where a variable names them.
+    /// The user's own directories, never another user's, even if a variable names them.
     @Test(.enabled(if: geteuid() == 0, "root"))
     func inAnotherUsersHomeKeysAndWatermarksAreThisUsersOwn() throws {
         let place = try TemporaryDirectory()
@@ -173,7 +173,7 @@ import Testing
         #expect(home.containersPath.ends(with: "some/where/Containers"))
     }
 
-    /// Another user who can rename what is in a home could take a user's memory of a vault away.
+    /// Another user who can rename the contents of a home could remove a user's memory of a vault.
     @Test(arguments: [(0o700, true), (0o755, true), (0o1777, true), (0o3770, true), (0o770, false), (0o2770, false)])
     func whatOneUserRemembersLiesWhereOthersCannotRenameIt(mode: UInt32, isInHome: Bool) throws {
         let directory = try TemporaryDirectory()
@@ -186,7 +186,7 @@ import Testing
         #expect(home.keysPath == FilePath("\(root)/Keys"))
     }
 
-    /// Another user who can rename the home itself could take it away with the memory.
+    /// Another user who can rename the home itself could remove the memory with it.
     @Test(arguments: [(0o755, true), (0o1777, true), (0o2770, false), (0o777, false)])
     func whatOneUserRemembersLiesWhereOthersCannotRenameTheHome(mode: UInt32, isInHome: Bool) throws {
         let directory = try TemporaryDirectory()

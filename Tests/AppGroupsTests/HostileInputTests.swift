@@ -1,14 +1,15 @@
 import TestSupport
 import Testing
 
-/// Identifiers, property lists, entitlements, profiles and Xcode projects that are malformed, each at its public door, in a
-/// process of its own: a refusal with a code, and little memory. The generator is `sealed-probe`'s; `Fixtures/hostile/README.md` tells of it.
+/// Tests of malformed identifiers, property lists, entitlements, profiles and Xcode projects at the public API, each in
+/// a process of its own: a refusal with a code, and little memory. The generator is `sealed-probe`'s;
+/// `Fixtures/hostile/README.md` describes it.
 @Suite struct HostileInputTests {
     private struct Row {
         let name: String
         let door: String
         let code: String
-        /// KiB.
+        /// Memory, in KiB.
         let memory: Int
 
         init?(_ line: Substring) {
@@ -22,7 +23,7 @@ import Testing
 
     /// The largest memory that a refusal may take, in KiB.
     private static let limit = 8 * 1024
-    /// The same for what is read: a settings file of a megabyte is many small strings.
+    /// The same limit for accepted input: a settings file of a megabyte is many small strings.
     private static let readLimit = 64 * 1024
 
     @Test func eachIsRefusedWithACodeAndLittleMemory() throws {

@@ -40,7 +40,7 @@ import Testing
         #expect(NearestName.nearest(to: "group.x", among: []) == nil)
     }
 
-    /// Millions of steps more would show as minutes here.
+    /// Without a limit, the millions of steps would take minutes here.
     @Test func onlyTheBeginningOfLongTextsCounts() {
         let long = String(repeating: "a", count: 1_000_000)
         #expect(NearestName.distance(long, long + "b") == 0)

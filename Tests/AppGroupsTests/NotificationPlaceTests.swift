@@ -4,7 +4,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// The container behind notifications: missing, made anew, planted with other things, shared.
+/// Tests of the container behind notifications: missing, created again, planted with other objects, shared.
 @Suite(.timeLimit(.minutes(10))) struct NotificationPlaceTests {
     private static let changed = NotificationTests.changed
     private static let file = ".notifications/" + changed
@@ -185,7 +185,7 @@ import Testing
 }
 
 extension String {
-    /// For a word in double quotes.
+    /// The text, escaped for a word in double quotes.
     fileprivate var shellSafe: String {
         split(separator: "$", omittingEmptySubsequences: false).joined(separator: "\\$")
     }

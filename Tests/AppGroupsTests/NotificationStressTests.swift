@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Many posters, and posters that die.
+/// Tests with many posters, and with posters that are killed.
 @Suite(.timeLimit(.minutes(10))) struct NotificationStressTests {
     private static let changed = NotificationTests.changed
 
@@ -21,8 +21,8 @@ import Testing
     //  poster                  test
     //  post, post, post ...
     //                          SIGKILL
-    //                          the last token was told
-    //                          post: told
+    //                          the last token was delivered
+    //                          post: delivered
     @Test func aPosterThatIsKilledLosesNothingAndLeavesNothing() async throws {
         let yard = try NotificationYard()
         let observer = Following(yard.center, Self.changed)
@@ -41,7 +41,7 @@ import Testing
         observation.cancel()
     }
 
-    /// Looks at the token when it is told, and only then.
+    /// A handler that looks at the token only when it is notified.
     private final class Following: Sendable {
         private let center: GroupNotificationCenter
         private let name: String

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AppGroups
 
-/// What an observer is told, and what not.
+/// Tests of the notifications that an observer gets.
 @Suite(.timeLimit(.minutes(10))) struct NotificationTests {
     static let changed = "com.example.app.changed"
 
@@ -14,7 +14,7 @@ import Testing
 
     init() throws { yard = try NotificationYard() }
 
-    /// Everything that was posted before is told, or never will be.
+    /// Waits until everything that was posted before has been delivered or dropped.
     private func settle() async throws {
         let told = Told()
         let observation = try center.observe("marker", told)

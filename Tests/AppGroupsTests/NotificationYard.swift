@@ -30,7 +30,7 @@ final class NotificationYard: Sendable {
     }
 }
 
-/// How often an observer was told, for whoever waits for it.
+/// A counter of an observer's notifications, which a test can wait for.
 final class Told: Sendable {
     private let number = Atomic(0)
 
@@ -38,7 +38,7 @@ final class Told: Sendable {
 
     func tell() { number.add(1, ordering: .sequentiallyConsistent) }
 
-    /// Whether it is told more often than that; the limit is far beyond what any machine needs.
+    /// Waits for more notifications than that; the limit is far beyond the needs of any machine.
     func more(than count: Int) async throws -> Bool {
         let deadline = ContinuousClock.now + .seconds(300)
         while self.count <= count {
@@ -55,7 +55,7 @@ extension GroupNotificationCenter {
     }
 }
 
-/// The error of a body that must fail with one.
+/// Returns the error of a body that must fail with one.
 func groupError(_ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) -> AppGroupError? {
     #expect(throws: AppGroupError.self, sourceLocation: sourceLocation) { try body() }
 }

@@ -3,7 +3,8 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Whose entitlements a real program finds: a copy of the probe with files beside it and variables of its own.
+/// Tests of the entitlements that a real program finds: a copy of the probe with files beside it and variables of its
+/// own.
 @Suite struct ProgramEntitlementsTests {
     private let directory: TemporaryDirectory
 
@@ -24,7 +25,7 @@ import Testing
             + "</dict></plist>"
     }
 
-    /// What the program says of its entitlements, and of opening the group.
+    /// Returns the program's answers about its entitlements and about opening the group.
     private func say(_ environment: [String: String] = [:], opening group: String = group) throws -> [String] {
         let words = ["entitlements", directory.path("home"), group]
         return try lines(ChildProcess.run(program, words, environment: environment))
@@ -116,7 +117,7 @@ import Testing
         #expect(lines(try child.finish()) == [Self.group, "notEntitled"])
     }
 
-    /// The answer is the first one for the rest of the process's life.
+    /// The first answer applies for the rest of the process's life.
     @Test func theFileIsReadOnce() throws {
         try directory.file(beside, Self.text(Self.group))
         let child = try ChildProcess(program, ["entitlements", directory.path("home"), Self.group, "twice"])
@@ -127,7 +128,7 @@ import Testing
     }
 }
 
-/// The same with other users about.
+/// Tests of the same with other users.
 @Suite(.enabled(if: UnixUser.canBecome)) struct ProgramEntitlementsOfUsersTests {
     private let directory: TemporaryDirectory
     private static let list =
@@ -162,7 +163,7 @@ import Testing
         #expect(try say(.ada) == "unusableEntitlements")
     }
 
-    /// A directory that may be searched but not listed keeps no program from its file.
+    /// A directory that may be searched but not listed does not hide a program's file.
     @Test func theDirectoryNeedNotBeReadable() throws {
         try directory.file("program.entitlements", Self.list, mode: 0o644)
         try #require(chmod(directory.path, 0o711) == 0)

@@ -1,7 +1,7 @@
 import AppGroups
 import Testing
 
-/// An identifier that must be refused, as an app group and as an access group, with the code of its first fault.
+/// An identifier that is refused as an app group and as an access group, with the code of its first fault.
 struct RefusedIdentifier: Sendable, CustomTestStringConvertible {
     let identifier: String
     let code: AppGroupError.Code

@@ -4,7 +4,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Containers that the members of a unix group share, each member in a process of its own.
+/// Tests of containers that the members of a unix group share, each member in a process of its own.
 @Suite(.enabled(if: UnixUser.canBecome, "only root can become another user"), .timeLimit(.minutes(10)))
 struct SharedContainerTests {
     static let team = Sharing.unixGroup(UnixUser.team)
@@ -12,7 +12,7 @@ struct SharedContainerTests {
 
     let place: TemporaryDirectory
 
-    /// A home that the team may make in root's directory.
+    /// The path of a home that the team may create in root's directory.
     private var root: String { place.path("top/home") }
 
     init() throws {
@@ -25,7 +25,7 @@ struct SharedContainerTests {
 
     private func container(_ relative: String = "") -> String { "\(root)/Containers/group.shared/\(relative)" }
 
-    /// The container as ada makes it.
+    /// Creates the container as ada.
     private func make() async {
         await #expect(processExitsWith: .success) { [root = root as String] in
             try become(.ada, umask: 0o077)
@@ -123,7 +123,7 @@ struct SharedContainerTests {
             let error = #expect(throws: AppGroupError.self) { try openShared(root, creating: creating) }
             #expect(error?.underlying?.code == .permissionDenied)
         }
-        // Somebody who gets in all the same, such as root, does not trust it.
+        // A user with access all the same, such as root, does not trust it.
         let error = #expect(throws: AppGroupError.self) { try openShared(root, creating: creating) }
         #expect(error?.code == .unsafeContainer)
         #expect(error?.underlying?.code == .wrongOwner)
@@ -147,7 +147,7 @@ struct SharedContainerTests {
         }
     }
 
-    /// Two users make one container at the same moment: each must find every directory open to the group already.
+    /// Two users create one container at the same moment: each must find every directory open to the group already.
     @Test func membersWhoMakeItAtOnceGetOneContainer() async throws {
         let root = root
         await withTaskGroup(of: Void.self) { tasks in
@@ -164,7 +164,7 @@ struct SharedContainerTests {
         #expect(try SystemFile.names(container("Library")).count == 3)
     }
 
-    // MARK: What is refused
+    // MARK: Refusals
 
     @Test(arguments: ["Library", "Library/Caches"], [0o700, 0o755, 0o770, 0o2750, 0o2775] as [mode_t])
     func aPartThatIsNotSharedIsRefusedUntilTheAdviceIsFollowed(relative: String, mode: mode_t) async throws {
@@ -223,7 +223,7 @@ struct SharedContainerTests {
         }
     }
 
-    /// In /tmp and its like anybody of the group could have taken the name first.
+    /// In /tmp and its like any member of the group could have taken the name first.
     @Test func aHomeThatSomebodyMadeWhereEverybodyCanIsRefused() async throws {
         await make()
         #expect(chmod(place.path("top"), 0o1777) == 0)
@@ -235,7 +235,7 @@ struct SharedContainerTests {
     }
 }
 
-/// Turns this process into another user's for good.
+/// Changes this process's user permanently.
 private func become(_ user: UnixUser, umask mask: mode_t) throws {
     umask(mask)
     try #require(setgroups(user.groups.count, user.groups) == 0)

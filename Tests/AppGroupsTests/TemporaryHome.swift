@@ -3,9 +3,9 @@ import Glibc
 import SystemPackage
 import TestSupport
 
-/// A home below a fresh directory, removed with everything in it when the value goes.
+/// A home below a fresh directory, removed with its contents when the value is released.
 ///
-/// Its path holds what a careless command would trip over: a space, a quote and a dollar sign.
+/// Its path contains characters that a careless command fails on: a space, a quote and a dollar sign.
 final class TemporaryHome: Sendable {
     private let directory: TemporaryDirectory
     let home: GroupsHome
@@ -17,13 +17,13 @@ final class TemporaryHome: Sendable {
         home = GroupsHome(root: directory.path + "/it's a $home")
     }
 
-    /// A container's path, or that of something below it.
+    /// Returns the path of a container, or of an item below it.
     func path(_ group: AppGroup, _ relative: String = "") -> String {
         home.containersPath.appending(group.identifier).appending(relative).string
     }
 }
 
-/// Runs a shell command and answers its exit status.
+/// Runs a shell command and returns its exit status.
 @discardableResult
 func run(_ command: String) -> Int32 {
     var child = pid_t()

@@ -4,13 +4,13 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// The copy in the container, and the registry that was changed without it.
+/// Tests of the copy in the container after a change of the registry alone.
 @Suite struct ContainerCopyTests {
     private let yard: RegistryYard
 
     init() throws { yard = try RegistryYard() }
 
-    /// What a person with an editor does.
+    /// Edits the file as a person with an editor does.
     private func edit(_ old: String, _ new: String) throws {
         let text = String(decoding: try SystemFile.read(yard.file), as: UTF8.self)
         let parts = text.split(separator: old, omittingEmptySubsequences: false)

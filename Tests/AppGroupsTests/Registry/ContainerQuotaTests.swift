@@ -88,7 +88,7 @@ import Testing
         let container = try yard.open()
         try yard.registry.setQuota(1_000_000)
         #expect(admits(container, "new", 10) == nil)
-        // Nobody has told the gate of this file: had it looked, it would refuse.
+        // The gate has no notice of this file: if it looked, it would refuse.
         try yard.mark(container, size: 1_000_000)
         #expect(admits(container, "new", 10) == nil)
     }

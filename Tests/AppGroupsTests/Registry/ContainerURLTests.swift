@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 import Testing
 
-/// What Apple documents of `containerURL(forSecurityApplicationGroupIdentifier:)`, for both systems.
+/// Tests of Apple's documented behaviour of `containerURL(forSecurityApplicationGroupIdentifier:)`, for both systems.
 @Suite struct ContainerURLTests {
     private let yard: RegistryYard
 

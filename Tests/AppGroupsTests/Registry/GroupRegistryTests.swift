@@ -163,7 +163,7 @@ import Testing
 
     @Test func aThousandMembersAreTheMost() throws {
         let members = try (0..<1024).map { try yard.member("app\($0)") }
-        // One by one through the registry it would take a thousand syncs.
+        // A thousand registrations, one by one, would take a thousand syncs.
         try yard.register("app0")
         let text = String(decoding: try SystemFile.read(yard.file), as: UTF8.self)
         let item = try #require(text.firstRange(of: "\t\t<dict>"))
@@ -206,7 +206,7 @@ import Testing
         try directory.link("program", to: "version-1")
         try yard.registry.register(
             GroupMember(applicationIdentifier: "linked", executablePath: directory.path("program")), behavior: .iOS)
-        // The next version: the link leads elsewhere.
+        // The next version: the link leads to another file.
         run("cd \(yard.shell(directory.path)) && mv version-1 version-2 && ln -sf version-2 program")
         #expect(try yard.registry.unregisterThoseGone().left.isEmpty)
         try yard.registry.register(

@@ -4,7 +4,8 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// A registry that is lost, damaged or edited: never a fresh container beside a full one, and nothing is written over.
+/// Tests of a registry that is lost, damaged or edited: no fresh container beside a full one, and no file is
+/// overwritten.
 @Suite struct LostRegistryTests {
     private let yard: RegistryYard
 
@@ -67,7 +68,7 @@ import Testing
         #expect(yard.directories.count == 2)
     }
 
-    /// What a hand or a failing disk may leave.
+    /// Shell commands for damage by an editor or a failing disk.
     static let damages: [String] = [
         "", "garbage", "<?xml version=\"1.0\"?><plist version=\"1.0\"><array/></plist>",
         edited("version", "<integer>2</integer>"), edited("version", "<string>1</string>"),
@@ -106,7 +107,7 @@ import Testing
 
         #expect(try SystemFile.read(yard.file) == Array(text.utf8))
         #expect(yard.places() == ["Containers/\(yard.directories[0])"])
-        // What the error advises.
+        // The command of the error's advice.
         run("mv \(yard.shell(yard.file)) \(yard.shell(yard.file + ".damaged"))")
         #expect(try yard.open().path == container.path)
     }
@@ -197,7 +198,7 @@ import Testing
         let copy = "\(container.path)/.sealedstate.container"
         run("rm \(yard.shell(copy))")
         #expect(code { _ = try yard.open() } == .damagedRegistry)
-        // What the error advises.
+        // The command of the error's advice.
         run("cp -p \(yard.shell(yard.file)) \(yard.shell(copy))")
         #expect(try yard.open().path == container.path)
     }

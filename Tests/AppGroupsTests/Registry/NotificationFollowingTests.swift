@@ -1,7 +1,7 @@
 import AppGroups
 import Testing
 
-/// A notification center outlives its group's container, also one of another name.
+/// Tests of a notification center that outlives its group's container, also one of another name.
 @Suite(.timeLimit(.minutes(10))) struct NotificationFollowingTests {
     @Test(arguments: ContainerBehavior.allCases)
     func observersHearPostsInTheContainerThatFollows(behavior: ContainerBehavior) async throws {

@@ -2,8 +2,8 @@ import AppGroups
 import TestSupport
 import Testing
 
-/// Killed at every system call that changes a file: what is left is whole, nothing that was written is lost, and the next
-/// change completes what was begun.
+/// Tests of kills at every system call that changes a file: all remaining files are whole, no written state is lost,
+/// and the next change completes the interrupted one.
 @Suite(.enabled(if: TracedProcess.isPossible, "strace is missing or may not trace"), .timeLimit(.minutes(20)))
 struct RegistryKillFaultTests {
     enum Change: String, CaseIterable {
@@ -60,7 +60,7 @@ struct RegistryKillFaultTests {
     private func examine(_ yard: RegistryYard, after change: Change, _ comment: String) throws {
         let hadMark = change != .first
         #expect(yard.places().count == (hadMark ? 1 : 0), "\(comment)")
-        // Readable as it stands, by whoever does not change it.
+        // Readers can use it in this state.
         _ = try yard.registry.members()
 
         let container = try yard.register("other")

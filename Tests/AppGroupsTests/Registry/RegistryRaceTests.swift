@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Members that come and go, in real processes.
+/// Tests of members that register and unregister, in real processes.
 @Suite(.timeLimit(.minutes(10))) struct RegistryRaceTests {
     private static let processes = 6
     private static let visits = 12
@@ -16,8 +16,7 @@ import Testing
     ///                              write b, unregister (the last one: trash)
     /// register (another container)
     /// ```
-    /// Whoever is registered has a container that stays, so every file that was written lies in exactly one container in
-    /// the trash.
+    /// A registered member's container stays, so every written file is in exactly one container in the trash.
     @Test func nothingThatAMemberWroteIsLostHoweverMembersComeAndGo() throws {
         let yard = try RegistryYard()
         let children = try (0..<Self.processes).map {
@@ -36,7 +35,7 @@ import Testing
         #expect(files.count == Self.processes * Self.visits && Set(files).count == files.count)
     }
 
-    /// Both styles at once: whoever is first decides, the others take what is there.
+    /// Both styles at once: the first one decides, the others use the existing container.
     @Test func aGroupNeverHasContainersOfBothStyles() throws {
         for _ in 0..<5 {
             let yard = try RegistryYard()
@@ -71,7 +70,7 @@ import Testing
 
     /// ```
     /// reset, reset, ...            open, open, ...
-    /// moves the container away     has read where it lies: reads again
+    /// moves the container away     has read its path: reads again
     /// ```
     @Test(arguments: ["iOS", "macOS"])
     func openingNeverFailsWhileTheContainerIsReset(behavior: String) throws {
@@ -82,7 +81,7 @@ import Testing
         #expect(try child.finish(timeLimit: .seconds(400)).exitCode == 0)
     }
 
-    /// A writer that holds its record's lock has passed the gate: what it writes lies in the container before that goes.
+    /// A writer that holds its record's lock has passed the gate, so its file is in the container before the move.
     @Test func aContainerLeavesAfterThoseWhoWrite() throws {
         let yard = try RegistryYard()
         let container = try yard.register("app", .iOS)

@@ -3,7 +3,7 @@ import Glibc
 import SystemPackage
 import TestSupport
 
-/// A home with one group in it, looked at from outside.
+/// A home with one group in it, seen from outside.
 struct RegistryYard {
     let temporary: TemporaryHome
     let group: AppGroup
@@ -20,7 +20,7 @@ struct RegistryYard {
     var file: String { "\(root)/Registry/\(group)/container.plist" }
     var trash: ContainerTrash { ContainerTrash(home: home) }
 
-    /// What lies in `Containers`, what is on its way there included.
+    /// The names in `Containers`, including containers that are being moved there.
     var directories: [String] { (try? SystemFile.names("\(root)/Containers")) ?? [] }
     var trashed: [String] { (try? SystemFile.names("\(root)/Trash")) ?? [] }
 
@@ -38,7 +38,7 @@ struct RegistryYard {
         try GroupContainer.open(group, in: home, creating: creating, behavior: behavior)
     }
 
-    /// Puts a file into a container, to be found again.
+    /// Puts a file into a container as a mark.
     func mark(_ container: GroupContainer, _ name: String = "mark", size: Int = 4) throws {
         try SystemFile.write("\(container.path)/\(name)", [UInt8](repeating: 7, count: size))
     }
@@ -47,7 +47,7 @@ struct RegistryYard {
         SystemFile.exists("\(container.path)/\(name)")
     }
 
-    /// Where a mark lies: the containers and what is in the trash that have it.
+    /// Returns the locations of a mark: the containers and the items in the trash that have it.
     func places(ofMark name: String = "mark") -> [String] {
         (directories.map { "Containers/\($0)" } + trashed.map { "Trash/\($0)" })
             .filter { SystemFile.exists("\(root)/\($0)/\(name)") }
@@ -55,14 +55,14 @@ struct RegistryYard {
 
     func removeRegistry() { run("rm -rf \(shell("\(root)/Registry"))") }
 
-    /// One word of a shell, whatever is in it.
+    /// Returns the text as one word of a shell.
     func shell(_ path: String) -> String { "'" + path.split(separator: "'").joined(separator: "'\\''") + "'" }
 
-    /// Starts the probe's `container` command.
+    /// Returns the words of the probe's `container` command.
     func probe(_ words: [String]) -> [String] { ["container", root, group.identifier] + words }
 }
 
-/// The code of what a body throws.
+/// Returns the code of the error that a body throws.
 func code(of body: () throws -> Void) -> AppGroupError.Code? {
     do {
         try body()

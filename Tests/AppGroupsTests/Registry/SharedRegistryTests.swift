@@ -4,7 +4,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Containers and registries that several unix users share.
+/// Tests of containers and registries that several unix users share.
 @Suite(.enabled(if: geteuid() == 0, "only root can make files of another unix group")) struct SharedRegistryTests {
     private let yard: RegistryYard
     private let members: UInt32 = 65534
@@ -54,7 +54,7 @@ import Testing
             let mine = try yard.open()
             try yard.mark(mine)
             try yard.registry.setQuota(1)
-            // What a member may do in a sticky directory: make one that is not there yet.
+            // In a sticky directory a member may create a directory whose name is free.
             let registry = yard.shell("\(yard.root)/Registry")
             run("cd \(registry) && chown -R 12345:65534 \(yard.group) && chmod 2770 \(yard.group)")
             #expect(code { _ = try yard.open() } == .unsafeContainer)
@@ -63,6 +63,6 @@ import Testing
         }
     }
 
-    /// Everything above has to let the group's members through.
+    /// Opens everything above to the group's members.
     private func chmodAbove() throws { #expect(chmod(yard.temporary.base, 0o755) == 0) }
 }
