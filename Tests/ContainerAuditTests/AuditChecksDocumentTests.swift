@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct AuditChecksDocumentTests {
-    /// The document, found from this file's place in the sources.
+    /// The document's path, relative to this file.
     private static let path = root + "/docs/audit-checks.md"
 
     private static let root =

@@ -26,7 +26,7 @@ final class AuditYard: Sendable {
         home = GroupsHome(root: directory.path("home"))
     }
 
-    /// The same home in another place, as another process sees it: what readers accepted is read from disk there.
+    /// Copies the home to another place, for the view of another process: accepted states are read from disk there.
     init(copying other: AuditYard) throws {
         directory = try TemporaryDirectory()
         group = other.group
@@ -42,10 +42,10 @@ final class AuditYard: Sendable {
     func path(_ relative: String) -> String { "\(container)/\(relative)" }
     func path(ofRecord name: String) -> String { path("\(Self.records)/\(name).sealed") }
 
-    /// The store, made where there is none.
+    /// Returns the store, created if it does not exist.
     func store() throws -> SealedStore { try SealedStore(group: group, in: home) }
 
-    /// A store with one record of two writes, and one in a directory.
+    /// Creates a store with one record of two writes, and one in a directory.
     @discardableResult
     func filled() throws -> SealedStore {
         let store = try store()
@@ -86,7 +86,7 @@ final class AuditYard: Sendable {
 }
 
 extension SealedStore {
-    /// A blob that the group's key sealed without any of a writer's care.
+    /// Seals a blob with the group's key but without a writer's checks.
     func seal(
         _ text: String, as name: String, kind: BlobKind = .record, sequence: UInt64, sealedAt: Date = Date(),
         notAfter: Date? = nil
@@ -100,7 +100,7 @@ extension SealedStore {
                 record: context, schemaVersion: 1, sequence: sequence, sealedAt: milliseconds(sealedAt),
                 notAfter: notAfter.map(milliseconds) ?? 0)
         let key = try vault.activeKey()
-        // Readers look at what a record holds: it has to be JSON.
+        // Readers check a record's contents, so it has to be JSON.
         let payload = kind == .record ? "\"\(text)\"" : text
         return Array(payload.utf8).withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
     }

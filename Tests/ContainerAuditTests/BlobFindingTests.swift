@@ -5,7 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// A field of a sealed blob, the byte in it that is changed, and what that comes to.
+/// A field of a sealed blob, the byte in it that is changed, and the expected finding.
 struct ChangedByte: Sendable, CustomTestStringConvertible {
     let field: String
     let offset: Int

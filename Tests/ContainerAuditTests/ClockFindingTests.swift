@@ -4,7 +4,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// The audit judges time as readers do.
+/// Tests of time in audits: the audit judges it as readers do.
 @Suite struct ClockFindingTests {
     private let yard: AuditYard
     init() throws { yard = try AuditYard() }
@@ -21,7 +21,7 @@ import Testing
         #expect(report.ids == ["blob.stale"])
         #expect(report.findings.first?.confidence == .certain)
         #expect(report.verdict(ofRecord: "short") == .verified)
-        // Without keys nobody knows what readers have seen.
+        // Without keys the states that readers have seen are unknown.
         #expect(try yard.auditByPath().ids == [])
         try store.write(Token(text: "new", end: Date() + 1000), named: "short")
         #expect(try yard.audit().ids == [])

@@ -4,7 +4,7 @@ import SealedState
 import TestSupport
 import Testing
 
-/// Suites of defaults are audited as records are.
+/// Tests of suites of defaults, which are audited as records are.
 @Suite struct DefaultsAuditTests {
     let yard: AuditYard
     init() throws {

@@ -6,7 +6,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// What semaphores, shared memory and sockets leave in a container that is in use.
+/// Tests of the files of semaphores, shared memory and sockets in a container that is in use.
 @Suite struct IPCFileTests {
     private let yard: AuditYard
 

@@ -2,7 +2,7 @@ import ContainerAudit
 import TestSupport
 import Testing
 
-/// A planted file, and how grave it is.
+/// A planted file and its severity.
 struct PlantedFile: Sendable, CustomTestStringConvertible {
     let path: String
     let bytes: [UInt8]
@@ -50,7 +50,7 @@ struct PlantedFile: Sendable, CustomTestStringConvertible {
         _ = try yard.store()
         try yard.put(planted.path, planted.bytes)
         let report = try yard.audit()
-        // Some end in the middle of a structure.
+        // Some files end in the middle of a structure.
         #expect(report.ids.filter { $0 != "content.partly-read" } == ["plaintext.file"])
         #expect(report.file(planted.path)?.kind == planted.kind)
         #expect(report.finding("plaintext.file")?.severity == planted.severity)

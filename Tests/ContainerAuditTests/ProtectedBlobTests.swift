@@ -8,7 +8,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// Blobs of the class *when unlocked* in an audit: out of reach is a state, and no fault.
+/// Tests of blobs of the class *when unlocked* in an audit: locked is a state, not a fault.
 @Suite struct ProtectedBlobTests {
     private struct Guarded: SealedRecord {
         static let recordName = "guarded"
@@ -45,7 +45,7 @@ import Testing
         #expect(report.ids == [] && report.notes == [])
     }
 
-    /// Each class has its own epochs: the key of the locked one is no older one of the other.
+    /// Each class has its own epochs: the key of the locked class is not an older key of the other.
     @Test func aRotationOfTheOtherClassMakesNoKeyOfThisOneUnused() throws {
         let person = try SealedStore(group: yard.group, in: yard.home, unlockingWith: .identity(identity))
         _ = try person.vault.beginRotation(of: .whenUnlocked)
@@ -72,7 +72,7 @@ import Testing
         #expect(report.verdict(ofRecord: "guarded") == .refused(code))
     }
 
-    /// A service has sealed it under its own key, in the place of a record that needs a person.
+    /// A service has sealed it under its own key, in the place of a record that needs a person's key.
     @Test func aDowngradedBlobIsRefused() throws {
         let blob = try SealedStore(group: yard.group, in: yard.home, creating: false)
             .seal("planted", as: "guarded", sequence: 5)

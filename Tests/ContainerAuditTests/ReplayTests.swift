@@ -58,7 +58,7 @@ import Testing
         #expect(try store.read(Token.self).text == "second")
     }
 
-    // A copy lies elsewhere, so that the note of what was there before does not count.
+    // A copy has another path, so the remembered states of the original do not count.
     @Test func firstContactIsSaid() throws {
         try yard.filled()
         let other = try AuditYard(copying: yard)
@@ -71,7 +71,7 @@ import Testing
     @Test func lostMemoryOfReadersIsAFinding() throws {
         try yard.filled()
         let other = try AuditYard(copying: yard)
-        // By a child: what this process has accepted it does not forget.
+        // By a child: this process does not forget its accepted states.
         let words = ["store-write", other.directory.path("home"), other.group.identifier, "1", "10", "durable"]
         #expect(try ChildProcess.run("sealed-probe", words).outputText == "written 1\n")
         try forget(other)

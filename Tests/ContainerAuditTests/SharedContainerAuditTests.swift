@@ -6,7 +6,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// A container that a unix group shares on purpose.
+/// Tests of a container that a unix group shares on purpose.
 @Suite struct SharedContainerAuditTests {
     private func sharedYard() throws -> AuditYard {
         let yard = try AuditYard()

@@ -7,7 +7,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// What notifications, coordinated accesses and leases leave in a container that is in use.
+/// Tests of the files of notifications, coordinated accesses and leases in a container that is in use.
 @Suite struct SignalFileTests {
     private static let address = "0123456789abcdef"
     private let yard: AuditYard
@@ -47,7 +47,7 @@ import Testing
         let presenter = try ChildProcess("sealed-probe", words)
         #expect(try presenter.readLine() == "presenting")
         try expectSignals(3 + 1 + 2)
-        // What a dead process left is swept by the next access.
+        // The next access removes the files of a dead process.
         presenter.kill(SIGKILL)
         _ = try presenter.finish()
         try expectSignals(3 + 1 + 2)
@@ -62,7 +62,7 @@ import Testing
         #expect(try yard.auditByPath().ids == [])
     }
 
-    // MARK: Nothing hides there
+    // MARK: Planted contents
 
     @Test(arguments: [
         ".notifications/name", ".notifications/.hidden", ".notifications/a b", ".notifications/in/name",

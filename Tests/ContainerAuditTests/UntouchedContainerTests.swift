@@ -7,11 +7,11 @@ import TestSupport
 import Testing
 
 @Suite struct UntouchedContainerTests {
-    /// Names, kinds, modes, owners, times of change and contents of everything below a directory.
+    /// Returns names, kinds, modes, owners, times of change and contents of everything below a directory.
     private func picture(of path: String) throws -> [String] {
         var lines: [String] = []
         try Directory.open(path).walk(maximumDepth: 32) { entry throws(any Error) in
-            // That the vault was opened is noted beside it, whoever did so.
+            // Every opening of the vault is logged beside it.
             if notes.contains(where: entry.path.hasSuffix) { return }
             var status = stat()
             lstat("\(path)/\(entry.path)", &status)

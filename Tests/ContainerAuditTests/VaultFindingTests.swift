@@ -44,7 +44,7 @@ import Testing
         #expect(throwingCode { try yard.audit(credential: .passphrase(passphrase)) } == .wrongPassphrase)
     }
 
-    /// What this user's programs remember of the vaults that they have opened.
+    /// Removes the memory of this user's programs of the vaults that they have opened.
     private func forgetPlaces() throws {
         let places = yard.directory.path("home/Places")
         for name in try SystemFile.names(places) { try #require(unlink("\(places)/\(name)") == 0) }
@@ -83,7 +83,7 @@ import Testing
         _ = try SealedStore(group: other, in: yard.home)
         try SystemFile.write(yard.vault, try SystemFile.read(yard.directory.path("home/Vaults/\(other)/vault")))
         try SystemFile.write(yard.keyFile, try SystemFile.read(yard.directory.path("home/Keys/\(other).key")))
-        // Another vault than the one that was there.
+        // Not the vault that was here before.
         expectWithoutKeys(try yard.audit(), ["vault.refused"])
         try forgetPlaces()
         expectWithoutKeys(try yard.audit(), ["vault.wrong-group"])
@@ -128,7 +128,7 @@ import Testing
     }
 }
 
-/// The code that an audit ends with; nil when it gives a report.
+/// Returns the code that an audit fails with, or `nil` if it gives a report.
 func throwingCode(_ body: () throws -> AuditReport) -> AuditError.Code? {
     do {
         _ = try body()

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a vault's place may hold instead of a vault.
+/// An object in a vault's place.
 enum VaultReplacement: String, CaseIterable, Sendable {
     case fifo, directory, link
 
@@ -60,7 +60,7 @@ enum VaultReplacement: String, CaseIterable, Sendable {
         let report = try yard.audit()
         #expect(report.ids == [place.1])
         #expect(report.findings.first?.path == path)
-        // Each names what others may do there: whoever reads the directory only may have a reason.
+        // The remedy only removes write access: other users may have a reason to read the directory.
         #expect(report.findings.first?.remedy == "chmod go-w \(path)")
     }
 

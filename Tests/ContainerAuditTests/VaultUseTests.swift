@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Whether an audit opens the vault, and what it does where it cannot.
+/// Tests of opening the vault in an audit, and of the report if that fails.
 @Suite struct VaultUseTests {
     @Test func withoutTheVaultTheGroupsPlacesAreStillCompared() throws {
         let yard = try AuditYard()

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Lists are set with Python: its library has setxattr(2), and `setfacl` is rarely installed.
+/// Tests of access lists, which Python sets: its library has setxattr(2), and `setfacl` is rarely installed.
 @Suite struct AccessListTests {
     let yard: AuditYard
     init() throws {
@@ -11,7 +11,7 @@ import Testing
         try yard.filled()
     }
 
-    /// Entries as tag, permissions, id: owner 1, user 2, owning group 4, group 8, mask 16, others 32.
+    /// Sets a list. Entries are tag, permissions, id: owner 1, user 2, owning group 4, group 8, mask 16, others 32.
     private func setList(_ path: String, _ entries: [(Int, Int, Int)], inherited: Bool = false) throws {
         let name = inherited ? "system.posix_acl_default" : "system.posix_acl_access"
         let list = entries.map { "(\($0.0),\($0.1),\($0.2))" }.joined(separator: ",")

@@ -9,7 +9,7 @@ import Testing
         _ = try yard.store()
     }
 
-    /// A cookie file with one page and one cookie, as Apple's networking library writes it.
+    /// Returns a cookie file with one page and one cookie, in the format of Apple's networking library.
     private static func file(_ name: String, flags: UInt8, value: String = "1") -> [UInt8] {
         func little(_ number: Int) -> [UInt8] { (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
         func big(_ number: Int) -> [UInt8] { little(number).reversed() }

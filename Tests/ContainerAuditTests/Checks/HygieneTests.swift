@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test func aLockOfAProcessThatIsGoneIsStale() throws {
-        // Above every number that the kernel gives (pid_max is 2^22 at most).
+        // Above every number that the kernel assigns (pid_max is 2^22 at most).
         try yard.put("db.lock", "2000000000\n")
         #expect(try yard.audit().ids == ["lock.stale", "plaintext.file"])
         try yard.put("db.lock", "\(getpid())\n")

@@ -14,7 +14,7 @@ import Testing
 
     private var program: String { yard.directory.path("widget") }
 
-    /// Registers a program with the entitlements, or with none.
+    /// Registers a program with the entitlements, or without any.
     private func register(_ entitlements: String?) throws {
         try SystemFile.write(program, Array("#!/bin/sh\n".utf8), mode: 0o700)
         if let entitlements {
@@ -102,7 +102,7 @@ import Testing
         let member = try GroupMember(applicationIdentifier: "com.example.second", executablePath: program)
         try GroupRegistry(yard.group, in: yard.home).register(member, entitlements: .unchecked)
         #expect(try yard.audit().ids == [])
-        // Only looks: the store's opening would put the copy right.
+        // Only an inspection: opening the store would repair the copy.
         try SystemFile.write(yard.path(".sealedstate.container"), copy)
         #expect(try yard.audit().ids == ["registry.copy-differs"])
     }

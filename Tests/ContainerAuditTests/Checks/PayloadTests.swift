@@ -13,7 +13,7 @@ import Testing
         store = try yard.store()
     }
 
-    /// Seals a payload as the record `state` without a writer's care.
+    /// Seals a payload as the record `state` without a writer's checks.
     private func seal(_ payload: String, codec: PayloadCodec = .json, notAfter: Date? = nil) throws {
         let description = BlobDescription(
             record: BlobContext(group: yard.group.identifier, kind: .record, name: "state"), schemaVersion: 1,

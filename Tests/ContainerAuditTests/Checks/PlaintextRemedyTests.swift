@@ -5,7 +5,7 @@ import Testing
 
 private let sqlite = "/usr/bin/sqlite3"
 
-/// A remedy is to be pasted: it must neither lose anything nor leave a finding that is worse.
+/// Tests of remedies, which users paste: a remedy must not lose data or cause a worse finding.
 @Suite struct PlaintextRemedyTests {
     let yard: AuditYard
     init() throws {
@@ -80,7 +80,7 @@ private let sqlite = "/usr/bin/sqlite3"
     }
 }
 
-/// A database whose newest row lies in its log alone, as a program that crashed leaves it.
+/// A database whose newest row is in its log alone, as a crashed program leaves it.
 enum OpenDatabase {
     static func leaveLog(at file: String) throws {
         let script = """

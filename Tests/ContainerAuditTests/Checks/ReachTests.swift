@@ -5,7 +5,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// A mode opens a file only where every directory above lets others through.
+/// Tests of reach: a mode opens a file only if every directory above lets others through.
 @Suite struct ReachTests {
     let yard: AuditYard
     init() throws {

@@ -3,7 +3,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// How grave a secret is, by what is known of it.
+/// Tests of a secret's severity by its known properties.
 @Suite struct SecretJudgeTests {
     let yard: AuditYard
     init() throws {
@@ -11,7 +11,7 @@ import Testing
         _ = try yard.store()
     }
 
-    /// A signed token that ends then.
+    /// Returns a signed token that ends at that time.
     private static func webToken(until end: Int) -> String {
         func part(_ text: String) -> String {
             Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")

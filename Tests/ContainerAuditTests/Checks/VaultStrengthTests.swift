@@ -92,7 +92,7 @@ import Testing
         let store = try yard.filled()
         let old = try SystemFile.read(yard.path(ofRecord: "state"))
         try store.rotate()
-        // Under a name of its own sequence nobody has accepted: only the epoch speaks against it.
+        // No process has accepted this state: only the epoch is evidence against it.
         let other = try AuditYard(copying: yard)
         try SystemFile.write(other.path(ofRecord: "state"), old)
         for name in try SystemFile.names(other.directory.path("home/Watermarks")) {

@@ -3,9 +3,9 @@ import Glibc
 import TestSupport
 import Testing
 
-/// Thirty kinds of secret in thirty carriers, planted by the tools that make real ones.
+/// Tests of thirty kinds of secret in thirty carriers, planted by the tools that make real ones.
 @Suite struct PlantedSecretTests {
-    /// Of each carrier at least 95 of 100 are found.
+    /// At least 95 of 100 secrets of each carrier are found.
     @Test(arguments: [11])
     func secretsAreFoundInEveryCarrier(seed: Int) throws {
         let tree = try PlantedTree.secrets(seed: seed)
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// Of what only looks secret at most one in ten megabytes is reported.
+    /// At most one look-alike in ten megabytes is reported.
     @Test func lookAlikesArePassedOver() throws {
         let megabytes = Self.isLongRun ? 60 : 10
         let tree = try PlantedTree.lookAlikes(seed: 12, megabytes: megabytes)
@@ -30,6 +30,6 @@ import Testing
     }
 
     private static let isLongRun = getenv("SEALED_LONG").map { String(cString: $0) == "1" } ?? false
-    /// The families of checks that name a secret.
+    /// The families of checks that report a secret.
     private static let families: Set<String> = ["token", "key", "field", "url", "header", "jwt", "cookie", "card"]
 }

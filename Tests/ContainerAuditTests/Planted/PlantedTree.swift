@@ -6,7 +6,7 @@ import TestSupport
 struct PlantedTree {
     let directory: TemporaryDirectory
 
-    /// One planted secret: the file that holds it, and the ids of the rules that may name it; a star ends a prefix.
+    /// A planted secret: the file that holds it, and the ids of the rules that may report it; a star ends a prefix.
     struct Item: Decodable {
         let path: String
         let carrier: String
@@ -14,10 +14,10 @@ struct PlantedTree {
         let rules: [String]
     }
 
-    /// Every kind of secret in every carrier.
+    /// Creates every kind of secret in every carrier.
     static func secrets(seed: Int) throws -> PlantedTree { try PlantedTree([], ["\(seed)"]) }
 
-    /// So many megabytes of what looks secret and is not.
+    /// Creates so many megabytes of text that looks secret and is not.
     static func lookAlikes(seed: Int, megabytes: Int) throws -> PlantedTree {
         try PlantedTree(["--look-alikes"], ["\(seed)", "\(megabytes)"])
     }
@@ -41,7 +41,7 @@ struct PlantedTree {
 struct PlantingFailed: Error { let message: String }
 
 extension PlantedTree.Item {
-    /// Whether the finding is of this file, or of a log beside it, under a rule that may name it.
+    /// Returns whether the finding is of this file, or of a log beside it, under a rule that may report it.
     func isNamed(by finding: Finding) -> Bool {
         guard finding.path.hasPrefix(path) else { return false }
         return rules.contains { rule in

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct AccessTimeTests {
-    /// Sets the time of the last access before that of the last change, so that the next reading is noted.
+    /// Sets the time of the last access before that of the last change, so that the file system records the next read.
     private static func age(_ path: String) {
         let times = [timespec(tv_sec: 1_000_000, tv_nsec: 0), timespec(tv_sec: 2_000_000, tv_nsec: 0)]
         utimensat(AT_FDCWD, path, times, 0)
@@ -16,7 +16,7 @@ import Testing
         return status.st_atim.tv_sec
     }
 
-    /// Whether this file system notes readings at all: else there is nothing to be seen.
+    /// A Boolean value: this file system records reads; if false, there is nothing to test.
     static let areNoted: Bool = {
         guard let directory = try? TemporaryDirectory(), (try? directory.file("a", "text")) != nil else { return false }
         age(directory.path("a"))

@@ -71,7 +71,7 @@ import Testing
 }
 
 extension [UInt8] {
-    /// The letters of RFC 4648.
+    /// The Base64 text, in the letters of RFC 4648.
     var base64: String {
         let letters = Array<Character>("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")
         var text = ""

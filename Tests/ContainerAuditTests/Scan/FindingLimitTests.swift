@@ -18,7 +18,7 @@ import Testing
         #expect(report.counts == all.counts)
     }
 
-    /// What is not listed keeps its own severity, not the usual one of its check.
+    /// An unlisted finding keeps its own severity, not the usual one of its check.
     @Test func whatIsOnlyCountedKeepsItsSeverity() throws {
         try yard.put("Library/Caches/a.txt", "text")
         try yard.put("Library/Caches/b.txt", "text")

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What could make an audit hang or fall over costs a line of the report.
+/// Tests of files that could make an audit hang or crash: each costs a line of the report.
 @Suite(.timeLimit(.minutes(5))) struct HostileFileTests {
     let yard: ScanYard
     init() throws { yard = try ScanYard() }
@@ -50,7 +50,7 @@ import Testing
         try yard.put("notes.txt", "text")
         try #require(chmod(yard.directory.path("notes.txt"), 0) == 0)
         let report = try yard.audit()
-        // Root reads it all the same.
+        // Root can read it nevertheless.
         #expect(report.findings.contains { $0.id == (geteuid() == 0 ? "plaintext.file" : "file.unexamined") })
     }
 }

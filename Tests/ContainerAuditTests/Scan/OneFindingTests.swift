@@ -2,7 +2,7 @@ import ContainerAudit
 import TestSupport
 import Testing
 
-/// A value is one finding of its file, wherever in it and under whatever names it lies.
+/// Tests of repeated values: a value is one finding of its file, at any place and under any names.
 @Suite struct OneFindingTests {
     let yard: ScanYard
     init() throws { yard = try ScanYard() }
@@ -62,7 +62,7 @@ import Testing
         #expect(places.count == 3 && places.allSatisfy { $0.hasSuffix("a") || $0.hasSuffix("b") || $0.hasSuffix("c") })
     }
 
-    /// What only the outer text has, behind what is nested, is not lost.
+    /// A value that only the outer text has, behind a nested one, is not lost.
     @Test func whatNothingNestedHasStays() throws {
         let text = "see \(ScanYard.secret(6)) and more"
         try yard.put("state.json", #"{"note":"\#(text)","next":{"key":"\#(ScanYard.secret(7))"}}"#)

@@ -9,21 +9,21 @@ final class ScanYard: Sendable {
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// The key that fingerprints are made with unless a test says otherwise.
+    /// The default key of fingerprints.
     static let key = FingerprintKey(bytes: [UInt8](0..<32))
     static let otherKey = FingerprintKey(bytes: [UInt8](1..<33))
 
-    /// When audits are made: two reports of the same are the same.
+    /// The time of audits, fixed so that two reports of the same files are the same.
     static let time = Date(timeIntervalSince1970: 1_795_000_000)
 
-    /// A value that is a secret by its form, another one for each number: an AWS access key's id.
+    /// Returns a value that has the form of a secret, another one for each number: an AWS access key's id.
     static func secret(_ number: UInt64) -> String {
         let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ234567")
         var generator = SeededGenerator(seed: number)
         return "AKIA" + String((0..<16).compactMap { _ in letters.randomElement(using: &generator) })
     }
 
-    /// The check that finds it.
+    /// The check that finds the value.
     static let check = "token.aws"
 
     func put(_ relative: String, _ text: String) throws {
@@ -46,7 +46,7 @@ final class ScanYard: Sendable {
         try ContainerAuditor(options: Self.options(change), now: { Self.time }).audit(path: directory.path)
     }
 
-    /// The findings of the planted secrets alone.
+    /// Returns the findings of the planted secrets alone.
     func secrets(_ change: (inout AuditOptions) -> Void = { _ in }) throws -> [Finding] {
         try audit(change).findings.filter { $0.id == Self.check }
     }

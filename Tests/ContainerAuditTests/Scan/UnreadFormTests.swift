@@ -3,7 +3,7 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-/// What is not read is said.
+/// Tests of unread contents: they are reported.
 @Suite struct UnreadFormTests {
     let yard: ScanYard
     init() throws { yard = try ScanYard() }

@@ -28,7 +28,7 @@ import Testing
         try yard.put("list.json", #"{"token":"v1:token.github:0f4c1d6e8f0a4b7c9d2e3f405162738a"}"#)
         let others = try yard.audit().findings.filter { $0.path != "notes.txt" }
         #expect(Set(others.map(\.id)) == ["plaintext.file"])
-        // The same letters without what makes them one.
+        // The same letters without the prefix of a fingerprint.
         try yard.put("list.json", #"{"token":"0f4c1d6e8f0a4b7c9d2e3f405162738a"}"#)
         #expect(try yard.audit().findings.contains { $0.path == "list.json" && $0.id == "field.token" })
     }
