@@ -13,7 +13,7 @@ import Testing
         #expect(trail.text == "accounts")
     }
 
-    /// One Character may have megabytes.
+    /// A single Character may have megabytes.
     @Test(arguments: [true, false])
     func aNameIsCutByItsBytes(isKey: Bool) {
         let step = { isKey ? LeafTrail.Step.key($0) : .words($0) }

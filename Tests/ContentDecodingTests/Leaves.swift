@@ -30,13 +30,13 @@ struct SeenLeaf: Equatable, CustomStringConvertible {
     var description: String { "\(place) \(name ?? "-") \(text.prefix(60)) \(form) \(presence)" }
 }
 
-/// What came of reading one carrier.
+/// The result of reading one carrier.
 struct SeenCarrier {
     var leaves: [SeenLeaf] = []
     var unread: [CarrierBudget.Unread] = []
     var fault: CarrierFault?
 
-    /// Reads bytes as a file of that name.
+    /// Reads bytes like a file of that name.
     init(_ bytes: [UInt8], named name: String = "", budget: CarrierBudget = CarrierBudget()) {
         self.init(MemorySource(bytes), named: name, budget: budget)
     }

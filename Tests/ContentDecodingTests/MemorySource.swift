@@ -1,10 +1,10 @@
 import ContentDecoding
 
-/// Bytes in memory, read as a file is.
+/// A byte source in memory.
 final class MemorySource: ByteSource {
     private let bytes: [UInt8]
 
-    /// A source of these bytes.
+    /// Creates a source of these bytes.
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
     var count: Int64 { Int64(bytes.count) }

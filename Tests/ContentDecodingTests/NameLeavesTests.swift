@@ -2,11 +2,11 @@ import ContentDecoding
 import TestSupport
 import Testing
 
-/// Names that are secrets are found as any text is.
+/// Tests of names that are secrets: they are found like any text.
 @Suite struct NameLeavesTests {
     private static let token = "ghp_0123456789abcdefABCDEF0123456789abcd"
 
-    /// The one leaf that a name is, next to its value.
+    /// Expects the name as one leaf, next to its value.
     private func expectName(_ reading: CarrierReading, below place: String, times: Int = 1) {
         let found = reading.leaves.filter { $0.text == Self.token && $0.name == nil }
         #expect(found.map(\.place) == Array(repeating: place, count: times))
@@ -51,7 +51,7 @@ import Testing
             """)
         let reading = CarrierReading(bytes)
         #expect(reading.leaves.contains { $0.text == Self.token && $0.name == nil && !$0.place.contains(Self.token) })
-        // A class's name is no key.
+        // A class's name is not a key.
         #expect(!reading.leaves.contains { $0.text == "NSMutableDictionary" })
     }
 

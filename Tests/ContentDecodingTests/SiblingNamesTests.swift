@@ -2,7 +2,7 @@ import ContentDecoding
 import TestSupport
 import Testing
 
-/// Members of an object that are named by others.
+/// Tests of members of an object that other members name.
 @Suite struct SiblingNamesTests {
     private func json(_ text: String) -> CarrierReading { CarrierReading(Array(text.utf8), named: "a.json") }
 
@@ -53,7 +53,7 @@ import Testing
         #expect(try json(#"{"key":"api_token","name":"The token","value":"x"}"#).only("value, api_token").text == "x")
     }
 
-    /// A name may be a secret, or somebody's address: reports show ways.
+    /// A name may be a secret or a person's address, and reports show paths.
     @Test(arguments: ["gh_aB3dE5fG7hI9kL", "ada@example.com", "aBcDeFgHiJkLmNoPq", "4711", "R3f/9+x=="])
     func whatMayBeASecretIsNotOnTheWay(_ name: String) throws {
         let leaf = try json(#"{"key":"\#(name)","value":"abc"}"#).only("value")

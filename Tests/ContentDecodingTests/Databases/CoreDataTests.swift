@@ -2,7 +2,7 @@ import ContentDecoding
 import TestSupport
 import Testing
 
-/// Stores as Core Data writes them, as far as anybody can tell from outside.
+/// Tests of stores as Core Data writes them, as far as their format is known from outside.
 @Suite struct CoreDataTests {
     let folder: DatabaseFolder
 

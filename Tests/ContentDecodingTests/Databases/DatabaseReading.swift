@@ -4,7 +4,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// A leaf as a test looks at it, after the walk.
+/// A leaf that a test inspects after the walk.
 struct DatabaseLeaf: Hashable {
     var name: String?
     var text: String
@@ -30,15 +30,15 @@ struct DatabaseLeaf: Hashable {
     }
 }
 
-/// What came of reading one file.
+/// The result of reading one file.
 struct FileReading {
     var leaves: [DatabaseLeaf] = []
     var unread: [CarrierBudget.Unread] = []
     var fault: CarrierFault?
 
-    /// The leaves whose value is this.
+    /// Returns the leaves whose value is this.
     func exactly(_ text: String) -> [DatabaseLeaf] { leaves.filter { $0.text == text } }
-    /// The leaves that hold this, whatever else.
+    /// Returns the leaves that contain this text.
     func holding(_ text: String) -> [DatabaseLeaf] {
         let wanted = Array(text.utf8)
         return leaves.filter { leaf in
@@ -47,7 +47,7 @@ struct FileReading {
         }
     }
 
-    /// Fast without optimisation: values have megabytes.
+    /// Returns whether the text contains the bytes. Fast without optimisation, because values have megabytes.
     private static func contains(_ text: UnsafeBufferPointer<UInt8>, _ wanted: [UInt8]) -> Bool {
         guard var next = text.baseAddress else { return false }
         let end = next + text.count
@@ -105,7 +105,7 @@ final class DatabaseFolder: Sendable {
     func bytes(_ name: String = "app.db") throws -> [UInt8] { try SystemFile.read(directory.path(name)) }
 }
 
-/// Counts how often somebody reads.
+/// A source that counts its reads.
 final class CountingSource: ByteSource {
     private let source: any ByteSource
     private(set) var reads = 0

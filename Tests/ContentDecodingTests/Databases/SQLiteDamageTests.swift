@@ -26,7 +26,7 @@ import Testing
             """)
     }
 
-    /// Reads damaged bytes, counts what comes, and holds it against a bound that no amplification stays below.
+    /// Reads damaged bytes, counts the results, and compares them with a bound that any amplification exceeds.
     private func read(_ database: [UInt8], log: [UInt8], as name: String) throws -> (bytes: Int, leaves: Int) {
         var (bytes, leaves) = (0, 0)
         let walk = LeafWalk(budget: CarrierBudget()) { leaf in
@@ -100,7 +100,7 @@ import Testing
         let pages = whole.count / 512
         for _ in 0..<60 {
             var database = whole
-            // Words that are page numbers, wherever they stand: children, overflow, the free list, the schema's roots.
+            // Words that are page numbers in any role: children, overflow, the free list, the schema's roots.
             for _ in 0..<60 {
                 let place =
                     Int.random(in: 0..<pages, using: &random) * 512 + Int.random(in: 0..<128, using: &random) * 4
@@ -116,7 +116,7 @@ import Testing
     func everyPageOfOneKindWithManyCellsIsBounded(kind: UInt8) throws {
         var database = try folder.bytes()
         for page in 1..<database.count / 512 {
-            // 240 cells, all of them the same.
+            // 240 equal cells.
             let start = page * 512
             database.replaceSubrange(start..<start + 8, with: [kind, 0, 0, 0, 240, 1, 0, 0])
             for cell in 0..<240 {

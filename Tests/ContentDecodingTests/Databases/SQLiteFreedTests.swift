@@ -51,7 +51,8 @@ import Testing
         #expect(reading.exactly("still here").first?.presence == .live)
     }
 
-    /// A living table has columns of the same kinds, so that only the dropped one's tree tells whose the rows are.
+    /// A living table has columns of the same kinds, so only the dropped table's tree shows which table the rows belong
+    /// to.
     @Test(arguments: [512, 4096], ["UTF-8", "UTF-16le"])
     func rowsOfADroppedTableKeepTheirColumnsBesideAnotherOfTheSameShape(pageSize: Int, encoding: String) throws {
         try folder.python(
@@ -99,7 +100,7 @@ import Testing
         }
     }
 
-    /// The tree is gone: of tables that look the same the one counts that names a secret.
+    /// The tree is gone: of several tables with the same shape, the one that names a secret is used.
     @Test func ofSeveralTablesTheTellingOneIsTaken() throws {
         try folder.python(
             """

@@ -7,7 +7,8 @@ import Testing
 
     init() throws { folder = try DatabaseFolder() }
 
-    /// In the file: old. In the log: old deleted, fresh and passing inserted, passing deleted.
+    /// Writes the file and its log. In the file: old. In the log: old deleted, fresh and passing inserted, passing
+    /// deleted.
     private func makeLog() throws {
         try folder.python(
             """
@@ -55,7 +56,7 @@ import Testing
         #expect(reading.leaves.allSatisfy { $0.presence == .logged })
     }
 
-    /// Ten gigabytes that were never written take no time, and what lies behind them is read.
+    /// Ten gigabytes of hole take no time, and the frames behind the hole are read.
     @Test func aHoleInALogIsNotWalkedThrough() throws {
         try makeLog()
         try folder.python(

@@ -2,7 +2,7 @@ import ContentDecoding
 import TestSupport
 import Testing
 
-/// Tables whose rows say themselves what their values are called.
+/// Tests of tables whose rows contain the names of their values.
 @Suite struct SQLiteNamingTests {
     let folder: DatabaseFolder
 

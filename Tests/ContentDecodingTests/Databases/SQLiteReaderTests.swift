@@ -186,7 +186,8 @@ import Testing
         }
     }
 
-    /// Encrypted from its first byte on it is no database for anybody without its key: it is searched like any bytes.
+    /// A database that is encrypted from its first byte on is not recognisable without its key: it is searched like any
+    /// bytes.
     @Test func aDatabaseWithoutAHeadIsBytes() throws {
         var random = SeededGenerator(seed: 5)
         #expect(Carriers.form(of: random.bytes(4096), name: "Vault.sqlite") == .binary)

@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test func tokensThatCrossAWindowAreWhole() throws {
-        // The window is 256 KiB: texts of many lengths lie across its borders.
+        // The window is 256 KiB: texts of many lengths cross its borders.
         var generator = SeededGenerator(seed: 7)
         let values = (0..<400).map { index in
             String(repeating: index % 3 == 0 ? "\\u0041" : "x", count: Int.random(in: 0..<9000, using: &generator))

@@ -2,7 +2,7 @@ import ContentDecoding
 import TestSupport
 import Testing
 
-/// A leaf as these tests compare it: copied, because a leaf lives only while it is visited.
+/// A leaf that these tests compare: copied, because a leaf lives only while it is visited.
 struct FoundLeaf: Hashable, CustomStringConvertible {
     enum Kind: String { case text, data, block, strings, number, flag }
 
@@ -37,14 +37,14 @@ struct FoundLeaf: Hashable, CustomStringConvertible {
     var description: String { "\(place) [\(name ?? "-")] \(kind) \(text.prefix(60)) \(number ?? 0) \(presence)" }
 }
 
-/// What came of reading one carrier.
+/// The result of reading one carrier.
 struct CarrierReading {
     let bytes: [UInt8]
     let leaves: [FoundLeaf]
     let notes: [CarrierBudget.Unread]
     let fault: CarrierFault?
 
-    /// Reads bytes as a file of that name; `keeping: false` counts leaves without a copy.
+    /// Reads bytes like a file of that name; `keeping: false` counts leaves without a copy.
     init(_ bytes: [UInt8], named name: String = "", budget: CarrierBudget = CarrierBudget()) {
         self.bytes = bytes
         var found: [FoundLeaf] = []
@@ -58,7 +58,7 @@ struct CarrierReading {
         self.fault = fault
     }
 
-    /// How many leaves hostile bytes have, each looked at but not kept.
+    /// Returns the number of leaves in hostile bytes, each visited but not kept.
     static func count(_ bytes: [UInt8], budget: CarrierBudget = CarrierBudget()) -> (leaves: Int, notes: [CarrierFault])
     {
         var count = 0
@@ -69,14 +69,14 @@ struct CarrierReading {
         return (count, budget.unread.map(\.fault))
     }
 
-    /// The one leaf of a place; a failed expectation where there is none, or several.
+    /// Returns the only leaf of a place; fails if the place has no leaf or several.
     func only(_ place: String, _ at: SourceLocation = #_sourceLocation) throws -> FoundLeaf {
         let all = leaves.filter { $0.place == place }
         try #require(all.count == 1, "\(place): \(all.count) of \(leaves.map(\.place))", sourceLocation: at)
         return all[0]
     }
 
-    /// The bytes of the file that a leaf says it lies in.
+    /// Returns the bytes of the file at a leaf's location.
     func fileBytes(of leaf: FoundLeaf) -> [UInt8] {
         leaf.range.map { Array(bytes[Int($0.lowerBound)..<Int($0.upperBound)]) } ?? []
     }
@@ -84,7 +84,7 @@ struct CarrierReading {
 
 /// Fixtures that Python makes.
 extension Python {
-    /// Runs a program that leaves bytes in `out`, or files in the directory it runs in.
+    /// Runs a program that writes bytes to `out`, or files into its working directory.
     static func bytes(_ program: String) throws -> [UInt8] { try files(program, ["out"])[0] }
 
     static func files(_ program: String, _ names: [String]) throws -> [[UInt8]] {

@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func whatNothingRefersToIsReadAsFreed() throws {
-        // The array's only reference is turned from the second text to the first.
+        // The array's only reference is changed from the second text to the first.
         let reading = CarrierReading(
             try Python.bytes(
                 """

@@ -2,9 +2,9 @@ import ContentDecoding
 import TestSupport
 import Testing
 
-/// Files that are made to make a reader loop, swell or fall. Each ends with few leaves, soon.
+/// Tests of files that are made to let a reader loop, grow or crash. Each read ends soon, with few leaves.
 @Suite struct HostilePropertyListTests {
-    /// A writer of any objects, whatever they refer to: `ref` is three bytes, offsets are four.
+    /// A script that writes any objects with any references: `ref` is three bytes, offsets are four.
     private static let writer = """
         def make(objects, top=0, offsets=None):
             out = bytearray(b"bplist00")
@@ -76,7 +76,7 @@ import Testing
                 "w, c, t, o = \(numbers)\nwrite(b'bplist00Stoken-in-the-open' + b'\\x08' + struct.pack('>6xBBQQQ', w or 1, 1, c, t, o))"
             ))
         #expect(seen.notes.count == 1)
-        // It is still searched.
+        // The file is still searched.
         #expect(seen.leaves.contains { $0.text.contains("token-in-the-open") })
     }
 

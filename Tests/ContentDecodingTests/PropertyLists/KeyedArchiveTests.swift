@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 @Suite struct KeyedArchiveTests {
-    /// Archives as `NSKeyedArchiver` writes them: `box` adds an object and returns the reference to it.
+    /// A script that writes archives in the format of `NSKeyedArchiver`: `box` adds an object and returns the reference
+    /// to it.
     static let archiver = """
         class Archive:
             def __init__(self): self.objects = ["$null"]; self.classes = {}

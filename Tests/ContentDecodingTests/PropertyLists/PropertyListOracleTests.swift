@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Against Python's `plistlib`: the same leaves in the same places, from both formats.
+/// Tests against Python's `plistlib`: the same leaves in the same places, from both formats.
 @Suite struct PropertyListOracleTests {
     private static let program = """
         alphabet = "abcXYZ 09é嬢😀<>&\\"'\\n"
@@ -64,6 +64,6 @@ import Testing
         }
     }
 
-    /// Python's hexadecimal notation of a number is Swift's too, with another exponent: so the bits are compared.
+    /// Returns a number's bits. Python's hexadecimal notation equals Swift's, except for the exponent.
     private static func bits(_ number: Double?) -> String { number.map { "\($0.bitPattern)" } ?? "none" }
 }

@@ -4,13 +4,13 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Files that somebody cuts while they are read.
+/// Tests of files that are truncated while they are read.
 @Suite struct CutFileTests {
     let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Reads a file, and cuts it to a size when its first leaf comes.
+    /// Reads a file, and truncates it at its first leaf.
     private func read(
         _ name: String, _ bytes: [UInt8], hole: Int = 0, cutTo size: Int
     ) throws -> [CarrierBudget.Unread] {
@@ -26,7 +26,7 @@ import Testing
         return budget.unread
     }
 
-    /// Inside of the next block, at its beginning, before it.
+    /// Sizes inside the next block, at its beginning, and before it.
     @Test(arguments: [1_500_000, 1 << 20, 700_000, 0])
     func aTextThatIsCutIsNotReadInFull(size: Int) throws {
         let text = Array(String(repeating: "a line of text\n", count: 200_000).utf8)
@@ -47,7 +47,7 @@ import Testing
     @Test func aFileThatStaysIsReadInFull() throws {
         let text = Array(String(repeating: "a line of text\n", count: 200_000).utf8)
         #expect(try read("a.txt", text, cutTo: text.count).isEmpty)
-        // A hole at the end is no cut.
+        // A hole at the end is not a truncation.
         #expect(try read("b.bin", text, hole: 5 << 20, cutTo: text.count + (5 << 20)).isEmpty)
     }
 }

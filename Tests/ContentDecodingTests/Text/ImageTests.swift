@@ -1,7 +1,7 @@
 import ContentDecoding
 import Testing
 
-/// Images are read as files of no known form: what they say of themselves in letters is found.
+/// Tests of images, which are read as files of no known form: their metadata in letters is found.
 @Suite struct ImageTests {
     static let heads: [(String, [UInt8])] = [
         ("PNG", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]), ("JPEG", [0xFF, 0xD8, 0xFF, 0xE1]),

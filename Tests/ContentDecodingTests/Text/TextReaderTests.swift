@@ -47,7 +47,7 @@ import Testing
             return isLittle ? pair : pair.reversed()
         }
         let seen = SeenCarrier(bytes)
-        // Without a mark only text of mostly Latin letters is told.
+        // Without a mark only text of mostly Latin letters is recognised.
         let isTold = hasMark
         #expect(seen.leaves.first.map { $0.text.hasSuffix(text) } == true || !isTold)
         #expect(seen.leaves.first?.form == .utf16 || !isTold)
