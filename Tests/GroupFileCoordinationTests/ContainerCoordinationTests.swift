@@ -5,7 +5,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Coordinating within a container.
+/// Tests of coordination within a container.
 struct ContainerCoordinationTests {
     private let place: TemporaryDirectory
     private let container: GroupContainer

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Tasks that wait for access, more of them than there are processors or threads to wait on.
+/// Tests of tasks that wait for access, with more tasks than processors or waiting threads.
 @Suite(.timeLimit(.minutes(10))) struct CoordinatedWaitingTests {
     private let yard: CoordinationYard
     private static let crowd = 100
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Tasks that wait, each with a coordinator of its own if none is given.
+    /// Starts tasks that wait, each with a coordinator of its own if none is given.
     private func waiters(_ coordinator: FileCoordinator? = nil) async throws -> [Task<FileError.Code?, Never>] {
         let begun = Counter()
         let tasks = (0..<Self.crowd).map { _ in
@@ -100,7 +100,7 @@ import Testing
         let presenter = NotingPresenter(yard.path("file"))
         try FileCoordinator.addFilePresenter(presenter, domain: yard.domain)
         defer { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
-        // A busy machine may need longer than what presenters get; not every time.
+        // A busy machine may need longer than presenters get, but not every time.
         #expect((0..<50).contains { _ in yard.code(.writing(yard.path("file"))) == nil })
     }
 }

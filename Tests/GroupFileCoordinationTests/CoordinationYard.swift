@@ -30,27 +30,27 @@ final class CoordinationYard: Sendable {
 
     func write(_ relative: String, _ text: String) throws { try place.file("items/" + relative, text) }
 
-    /// A child that asks for access and holds it until it gets a line.
+    /// Starts a child that requests access and holds it until it gets a line.
     func holder(_ access: String, _ relative: String, milliseconds: Int = 60_000) throws -> ChildProcess {
         let words = ["coordinate", place.path("domain"), access, path(relative), "\(milliseconds)"]
         return try ChildProcess("sealed-probe", words)
     }
 
-    /// A child that holds access now.
+    /// Starts a child that holds access now.
     func holding(_ access: String, _ relative: String) throws -> ChildProcess {
         let child = try holder(access, relative)
         #expect(try child.readLine() == "held \(path(relative))")
         return child
     }
 
-    /// A child that presents an item now.
+    /// Starts a child that presents an item now.
     func presenter(_ relative: String, _ manner: String = "") throws -> ChildProcess {
         let child = try ChildProcess("sealed-probe", ["present", place.path("domain"), path(relative), manner])
         #expect(try child.readLine() == "presenting")
         return child
     }
 
-    /// The error's code of an access that waits that long; nil when it was granted.
+    /// Returns the error's code of an access with that time limit, or `nil` if it was granted.
     func code(
         _ intents: [FileAccessIntent], milliseconds: Int = 0, by coordinator: FileCoordinator? = nil
     ) -> FileError.Code? {
@@ -73,7 +73,7 @@ final class CoordinationYard: Sendable {
     }
 }
 
-/// A presenter that notes what it is told.
+/// A presenter that records the messages it gets.
 final class NotingPresenter: FilePresenter {
     private let state: Mutex<(path: String?, notes: [String])>
     private let onSave: @Sendable (NotingPresenter) throws(FileError) -> Void
@@ -100,7 +100,7 @@ final class NotingPresenter: FilePresenter {
 
     private func note(_ text: String) { state.withLock { $0.notes.append(text) } }
 
-    /// Waits until it was told that.
+    /// Waits until it gets that message.
     func wait(for text: String) { while !notes.contains(text) { usleep(1000) } }
 
     func relinquishPresentedItem(toReader reader: @escaping @Sendable (_ reacquirer: (@Sendable () -> Void)?) -> Void) {

@@ -5,7 +5,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// A member that fills the domain, or does not stop talking: it costs a bounded time and memory.
+/// Tests of a member that fills the domain or sends without end: the cost in time and memory is bounded.
 @Suite(.timeLimit(.minutes(10))) struct CrowdedDomainTests {
     private let yard: CoordinationYard
 
@@ -29,7 +29,7 @@ import Testing
     //  member                  presenter
     //                          does something else
     //  25,600 changes
-    //                          hears of a few
+    //                          gets a few
     @Test func aPresenterThatIsBusyIsNotBuriedInNotices() throws {
         let queue = DispatchQueue(label: "busy")
         let presenter = NotingPresenter(yard.path(""), queue: queue)
@@ -43,7 +43,7 @@ import Testing
                 let paths = (0..<64).map { yard.path("\(round) \(index) \($0)") }
                 try #require(PlantedSocket.send(PlantedSocket.changes(of: paths), to: client))
             }
-            // No message: everything before it has been read when the connection ends.
+            // An invalid message: everything before it has been read when the connection ends.
             try #require(PlantedSocket.send([0], to: client))
             PlantedSocket.awaitEnd(of: client)
         }
@@ -107,7 +107,7 @@ import Testing
         #expect(yard.code(.writing(yard.path("file")), by: coordinator) == .cancelled)
     }
 
-    /// What was read once is not read again; so nothing that matters may depend on the first reading.
+    /// A registration is read again only after a change of its file.
     @Test func aRegistrationThatChangesAfterItWasSeenIsReadAgain() throws {
         let name = try plant(7, PlantedSocket.registration(of: [yard.path("lift")]))
         let listener = PlantedSocket.make()
@@ -117,13 +117,13 @@ import Testing
         var times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
         try #require(utimensat(AT_FDCWD, name + ".items", &times, 0) == 0)
         for _ in 0..<2 { #expect(yard.code(.writing(yard.path("file"))) == nil) }
-        // In place, of the same size: only the time tells.
+        // In place, of the same size: only the time differs.
         try SystemFile.write(name + ".items", PlantedSocket.registration(of: [yard.path("file")]))
         #expect(yard.code(.writing(yard.path("file"))) == .presenterTimeout)
         #expect(yard.code(.writing(yard.path("lift"))) == nil)
     }
 
-    //  One process, or many, that say 100 times that they present the file, and give way each time.
+    //  One process, or many, that register the file 100 times, and give way each time.
     @Test func anAccessOpensNoMoreThanSoManyConnections() throws {
         let listener = PlantedSocket.make()
         let first = try plant(0, PlantedSocket.registration(of: [yard.path("file")])) + ".socket"
@@ -152,7 +152,7 @@ import Testing
         #expect(all.contains { $0.count == 64 })
     }
 
-    //  A process without a descriptor for who wants to talk to its presenters waits, and does not turn in circles.
+    //  A process without a descriptor for a new connection to its presenters waits, and does not spin.
     @Test func aProcessOutOfDescriptorsRestsUntilItHasSome() throws {
         let presenter = try yard.presenter("file")
         let process = "\(presenter.pid)"
@@ -161,7 +161,7 @@ import Testing
         defer { close(client) }
         let before = try ticks(of: presenter.pid)
         usleep(1_500_000)
-        // Hundredths of a second of the processor.
+        // Hundredths of a second of processor time.
         #expect(try ticks(of: presenter.pid) - before < 30)
         try #require(ChildProcess.run("/usr/bin/prlimit", ["--pid", process, "--nofile=1024:1024"]).exitCode == 0)
         #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)

@@ -4,7 +4,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Who excludes whom, between real processes. The columns of each comment are the processes, time runs down.
+/// Tests of exclusion between real processes. The columns of each comment are the processes, time runs down.
 @Suite(.timeLimit(.minutes(10))) struct FileCoordinatorTests {
     private let yard: CoordinationYard
 
@@ -114,7 +114,7 @@ import Testing
         #expect(yard.code(.writing(yard.path("moved"))) == .lockTimeout)
     }
 
-    /// The waiter is in its loop once it has the lock file open.
+    /// Returns whether the waiter is in its loop, that is, has the lock file open.
     private func isWaiting(_ child: ChildProcess) -> Bool {
         let names = (try? SystemFile.names("/proc/\(child.pid)/fd")) ?? []
         let lock = yard.place.path("domain/.lock")
@@ -149,7 +149,7 @@ import Testing
         let path = yard.path("file")
         let code = try coordinator.coordinate(readingItemAt: path) { path in
             let inner = yard.code(.writing(path), by: coordinator)
-            // The outer reading still stands.
+            // The outer reading is still in effect.
             #expect(yard.code(.writing(path)) == .lockTimeout)
             #expect(yard.code(.reading(path)) == nil)
             return inner
@@ -227,7 +227,7 @@ import Testing
         defer { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
         let other = try yard.presenter("file")
         #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
-        // The other side closes its end a moment later than ours.
+        // The other side closes its end a moment later than this one.
         let before = try SystemFile.names("/proc/\(other.pid)/fd").count
         let own = try openSockets()
         for _ in 0..<1000 {
@@ -239,7 +239,8 @@ import Testing
         while try SystemFile.names("/proc/\(other.pid)/fd").count > before { usleep(1000) }
     }
 
-    /// What this process has open in the domain, or of its sockets in it; other tests have theirs.
+    /// Returns the number of sockets that this process has open in the domain, or of its sockets there; other tests
+    /// have theirs.
     private func openSockets() throws -> Int {
         try SystemFile.names("/proc/self/fd").count { name in
             (try? SystemFile.linkTarget("/proc/self/fd/\(name)"))?.hasPrefix(yard.place.path("domain/.")) ?? false

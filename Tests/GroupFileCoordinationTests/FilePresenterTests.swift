@@ -4,7 +4,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// What presenters are asked and told. The columns of each comment are the processes, time runs down.
+/// Tests of requests and notices to presenters. The columns of each comment are the processes, time runs down.
 @Suite(.timeLimit(.minutes(10))) struct FilePresenterTests {
     private let yard: CoordinationYard
 
@@ -57,14 +57,14 @@ import Testing
         #expect(try nextButChanges(presenter) == "reacquire from writer")
     }
 
-    /// The next line that is not about a change: the monitor may tell of one that is told anyway.
+    /// Returns the next line that is not about a change: the monitor may report a change that is reported anyway.
     fileprivate func nextButChanges(_ presenter: ChildProcess) throws -> String? {
         var line = try presenter.readLine()
         while line?.hasPrefix("changed") == true { line = try presenter.readLine() }
         return line
     }
 
-    /// What the monitor sees of the writing may be told as well, in the middle of it.
+    /// Expects the change; the monitor may report intermediate states of the write before it.
     private func expectChange(_ text: String, at presenter: ChildProcess) throws {
         var line = try presenter.readLine()
         while let found = line, found.hasPrefix("changed"), found != "changed \(text)" {
@@ -167,7 +167,7 @@ import Testing
         let other = NotingPresenter(yard.path("file"))
         try presenting(other) {
             try presenter.write("write\n")
-            // Whatever it was told of its own writing would stand before the answer or before the next change.
+            // A notice of its own writing would come before the answer or before the next change.
             #expect(try presenter.readLine() == "done write")
             other.wait(for: "writer done")
             #expect(Set(other.notes) == ["writer", "changed", "writer done"])
@@ -237,7 +237,7 @@ extension FilePresenterTests {
                 #expect(try nextButChanges(inner) == "moved \(yard.path("new/inner"))")
                 #expect(try nextButChanges(inner) == "reacquire from writer")
             }
-            // From now on it is found at its new place.
+            // From now on the presenter is found at its new path.
             #expect(yard.code(.reading(yard.path("new/inner")), milliseconds: 60_000) == nil)
             #expect(try nextButChanges(inner) == "relinquish to reader")
         }
@@ -334,7 +334,7 @@ extension FilePresenterTests {
         let presenter = NotingPresenter(yard.path("file"))
         let writer = try yard.coordinator().coordinate(readingItemAt: yard.path("file")) { _ in
             Result {
-                // It has found no presenter, and waits for the lock.
+                // The writer has found no presenter, and waits for the lock.
                 let writer = try yard.holder("updating", "file")
                 let lock = yard.place.path("domain/.lock")
                 while !((try? SystemFile.names("/proc/\(writer.pid)/fd")) ?? []).contains(where: {

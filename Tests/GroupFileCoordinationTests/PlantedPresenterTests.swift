@@ -4,7 +4,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// What another member could plant in the domain: it is passed over, or costs the time limit.
+/// Tests of objects that another member plants in the domain: they are ignored, or cost the time limit.
 @Suite(.timeLimit(.minutes(10))) struct PlantedPresenterTests {
     private let yard: CoordinationYard
     private let name = "0123456789abcdef"
@@ -56,7 +56,7 @@ import Testing
         defer { close(listener) }
         try #require(PlantedSocket.bind(listener, to: yard.place.path("domain/\(name).socket")) == 0)
         try #require(listen(listener, 0) == 0)
-        // The second one does not even find a place in the queue.
+        // The second client does not even get a place in the queue.
         for _ in 0..<3 {
             #expect(yard.code(.writing(yard.path("file")), milliseconds: 20) == .presenterTimeout)
         }
@@ -76,7 +76,7 @@ import Testing
             while case let socket = accept(listener, nil, nil), socket >= 0 { close(socket) }
             return nil
         }
-        // The time may be over just while a connection is open.
+        // The time limit may expire while a connection is open.
         let code = try #require(try outcomes.compactMap { try $0.get() }.first)
         #expect([.presenterFailed, .presenterTimeout].contains(code))
         close(listener)
@@ -104,7 +104,7 @@ import Testing
         #expect(try presenter.readLine() == "relinquish to writer")
     }
 
-    //  One member opens connections and says nothing. Others than this user could: they get no more than their share.
+    //  A member opens idle connections. Members of other users could as well; they get no more than their share.
     @Test func idleConnectionsAreLimited() throws {
         let presenter = try yard.presenter("file")
         let names = try SystemFile.names(yard.place.path("domain"))

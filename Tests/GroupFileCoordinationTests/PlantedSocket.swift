@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// What somebody who knows the format puts into a domain and says on its sockets.
+/// Registrations and messages that a member who knows the format plants in a domain.
 enum PlantedSocket {
     static func make() -> Int32 { socket(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue | SOCK_CLOEXEC.rawValue), 0) }
     static func bind(_ socket: Int32, to path: String) -> Int32 { with(path) { Glibc.bind(socket, $0, $1) } }
@@ -20,14 +20,14 @@ enum PlantedSocket {
         }
     }
 
-    /// A registration that says that process 1 presents these paths.
+    /// Returns a registration that claims that process 1 presents these paths.
     static func registration(of paths: [String]) -> [UInt8] {
         var bytes = Array("SPI1".utf8) + [1, 0, 0, 0] + length(paths.count)
         for path in paths { bytes += [UInt8](repeating: 7, count: 8) + length(path.utf8.count) + Array(path.utf8) }
         return bytes
     }
 
-    /// A packet that says that these items have changed.
+    /// Returns a packet that reports changes of these items.
     static func changes(of paths: [String]) -> [UInt8] {
         var bytes = Array("SPM1".utf8) + [2] + length(paths.count)
         for path in paths { bytes += [1] + length(path.utf8.count) + Array(path.utf8) }
@@ -42,7 +42,7 @@ enum PlantedSocket {
         Glibc.send(socket, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
-    /// Waits until the other end has closed.
+    /// Waits until the other end is closed.
     static func awaitEnd(of socket: Int32) {
         var byte: UInt8 = 0
         while recv(socket, &byte, 1, 0) > 0 {}
@@ -50,7 +50,7 @@ enum PlantedSocket {
 }
 
 extension CoordinationYard {
-    /// The one socket that somebody listens at.
+    /// Returns the only listening socket.
     func address() throws -> String {
         let names = try SystemFile.names(place.path("domain")).filter { $0.hasSuffix(".socket") }
         return place.path("domain/" + (names.first ?? "none"))

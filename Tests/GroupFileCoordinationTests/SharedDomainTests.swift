@@ -4,7 +4,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// A domain that two unix users share. Ada and Bob are members of its unix group, Eve is not.
+/// Tests of a domain that two unix users share. Ada and Bob are members of its unix group, Eve is not.
 @Suite(.enabled(if: UnixUser.canBecome), .timeLimit(.minutes(10))) struct SharedDomainTests {
     private let place: TemporaryDirectory
 
@@ -58,7 +58,7 @@ import Testing
         #expect(line == "reacquire from writer")
     }
 
-    //  A presenter saves where it believes its item to be, with its own rights: another user must not choose that place.
+    // A presenter saves at its item's path, with its own rights, so another user must not choose that path.
     @Test func anotherUserCannotSendAPresenterElsewhere() throws {
         let presenter = try presenter(.ada)
         #expect(try presenter.readLine() == "presenting")

@@ -4,7 +4,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Where the processes of one user meet when they name no place.
+/// Tests of the default domain of one user's processes.
 struct UserDomainTests {
     private let place: TemporaryDirectory
 
