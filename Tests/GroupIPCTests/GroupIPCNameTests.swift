@@ -4,7 +4,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Names for both worlds, at their limits.
+/// Tests of names in both systems, at their limits.
 @Suite struct GroupIPCNameTests {
     private static func group(_ length: Int) throws -> AppGroup {
         try AppGroup("group." + String(repeating: "g", count: length - 6))
@@ -28,7 +28,7 @@ import Testing
         let longer = try GroupIPCName("12345", in: group)
         let error = groupError { _ = try longer.darwinName(for: mechanism) }
         #expect(error?.code == .ipcNameTooLong)
-        // The advice says how much fits.
+        // The advice contains the number of bytes that fit.
         #expect(error?.advice.contains("4") == true)
     }
 

@@ -6,7 +6,7 @@ import Testing
 @testable import AppGroups
 @testable import GroupIPC
 
-/// Semaphores: within a process, and between processes that die.
+/// Tests of semaphores within a process, and between processes that are killed.
 @Suite(.timeLimit(.minutes(10))) struct GroupSemaphoreTests {
     private let yard: IPCYard
 
@@ -107,7 +107,7 @@ import Testing
         defer { removeFromKernel("-s", semaphore.kernel.id) }
         #expect(groupError { _ = try yard.semaphore(creating: false) }?.code == .ipcMissing)
         #expect(try yard.semaphore(startingAt: 5).value == 5)
-        // The other one may be some other program's by now: it was left alone.
+        // The other semaphore may now belong to another program, so it was left alone.
         #expect(try semaphore.value == 2)
     }
 
@@ -118,7 +118,7 @@ import Testing
         record.place = KernelPlace(boot: good.place.boot, namespace: good.place.namespace + 1)
         try SystemFile.write(yard.path(".ipc/s.sem"), record.bytes)
         #expect(groupError { _ = try yard.semaphore() }?.code == .ipcElsewhere)
-        // Whoever knows that the other namespace is gone has a way on; what is in it is not touched.
+        // A user who knows that the other namespace is gone can unlink the name; the objects in it are not touched.
         try GroupSemaphore.unlink("s", in: yard.container)
         #expect(try yard.semaphore(startingAt: 5).value == 5)
         #expect(try semaphore.value == 2)
@@ -137,7 +137,7 @@ import Testing
         #expect(try semaphore.value == 0)
     }
 
-    /// What the holder had      | who waits
+    /// Holder                   | waiter
     /// permit                   |
     ///                          | permit 300 s
     /// SIGKILL                  |
@@ -182,7 +182,8 @@ import Testing
         #expect(try yard.semaphore("new", creating: false).value == 8)
     }
 
-    /// Wherever its maker is killed, the next one gets a semaphore with its value, and the kernel keeps no other.
+    /// If its creator is killed at any call, the next process gets a semaphore with its value, and the kernel keeps no
+    /// other.
     @Test(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"))
     func aKilledMakerLeavesNothingBehind() throws {
         _ = try yard.semaphore("first")
@@ -203,7 +204,7 @@ import Testing
         _ = try yard.container.removeKernelObjects()
     }
 
-    /// How many sets of ours there are whose keys these records hold.
+    /// Returns the number of semaphore sets whose keys these records hold.
     private func kernelSemaphores(of files: [String]) throws -> Int {
         let keys = Set(try files.map { Int32(bitPattern: try yard.record($0).key) })
         let lines = String(decoding: try SystemFile.read("/proc/sysvipc/sem"), as: UTF8.self).split(separator: "\n")

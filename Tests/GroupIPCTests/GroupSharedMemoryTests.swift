@@ -4,7 +4,7 @@ import GroupIPC
 import TestSupport
 import Testing
 
-/// Shared memory: whole values, between processes that are killed while they write.
+/// Tests of shared memory: whole values, between processes that are killed while they write.
 @Suite(.timeLimit(.minutes(10))) struct GroupSharedMemoryTests {
     private let yard: IPCYard
 
@@ -91,7 +91,7 @@ import Testing
         for writer in writers { #expect(try writer.readLine(timeLimit: .seconds(300)) == "started") }
         var seen: Set<UInt8> = []
         var reads = 0
-        // On a busy machine the writers may not have had their turn by then.
+        // On a busy machine the writers may not have run by then.
         while reads < 3000 || seen.count < 2 {
             let value = try #require(try memory.read(timeout: .seconds(300)))
             #expect(value.allSatisfy { $0 == value[0] })
@@ -120,7 +120,7 @@ import Testing
         let writer = try yard.child("memory-loop", "m", "1000000")
         #expect(try writer.readLine(timeLimit: .seconds(300)) == "started")
         var isHeld = false
-        // Stopped at chance places: most of its time it holds the lock.
+        // Stopped at random points: most of its time it holds the lock.
         for _ in 0..<100 where !isHeld {
             writer.kill(SIGSTOP)
             try writer.waitUntilStopped()

@@ -7,13 +7,13 @@ import Testing
 @testable import AppGroups
 @testable import GroupIPC
 
-/// Sockets between processes: who may talk, whole messages, and ends of every kind.
+/// Tests of sockets between processes: permitted peers, whole messages, and ends of every kind.
 @Suite(.timeLimit(.minutes(10))) struct GroupSocketTests {
     private let yard: IPCYard
 
     init() throws { yard = try IPCYard() }
 
-    /// Both ends, in this process.
+    /// Returns both ends, in this process.
     private func pair(
         limit: Int = GroupSocketConnection.defaultMessageSize
     ) throws -> (GroupSocketConnection, GroupSocketConnection) {
@@ -144,7 +144,7 @@ import Testing
     @Test func aPeerThatDoesNotReceiveCostsTheSenderItsLimit() throws {
         let (one, other) = try pair(limit: 1 << 24)
         #expect(groupError { try one.send(bytes(1 << 24), timeout: .milliseconds(50)) }?.code == .timeout)
-        // A part was sent: nothing that follows could be told from the rest of it.
+        // A part was sent, so later data could not be distinguished from the rest of it.
         #expect(groupError { try one.send([1]) }?.code == .connectionLost)
         #expect(groupError { _ = try other.receive(timeout: .seconds(300)) }?.code == .connectionLost)
     }
@@ -177,11 +177,11 @@ import Testing
         let first = try yard.child("listen", "name")
         #expect(try first.readLine() == "listening")
         #expect(groupError { _ = try GroupSocketListener("name", in: yard.container) }?.code == .socketInUse)
-        // A stopped one lives.
+        // A stopped listener still listens.
         first.kill(SIGSTOP)
         try first.waitUntilStopped()
         #expect(groupError { _ = try GroupSocketListener("name", in: yard.container) }?.code == .socketInUse)
-        // Whoever lives is not troubled by a connection.
+        // The probe's connection does not disturb a live listener.
         let own = try GroupSocketListener("own", in: yard.container)
         #expect(groupError { _ = try GroupSocketListener("own", in: yard.container) }?.code == .socketInUse)
         #expect(groupError { _ = try own.accept(timeout: .zero) }?.code == .timeout)
@@ -248,7 +248,7 @@ import Testing
         try withExtendedLifetime(home) { _ = try GroupSocketConnection(to: "s", in: container) }
     }
 
-    // MARK: Who
+    // MARK: Peers
 
     @Test func theRuleDecidesWhoIsHeard() throws {
         let refusing = try GroupSocketListener("refusing", in: yard.container, peers: .programs(["/usr/bin/true"]))
@@ -274,7 +274,7 @@ import Testing
         _ = try GroupSocketConnection(to: "who", in: yard.container, peers: known)
     }
 
-    /// Somebody of another user who got hold of the socket: a directory that was opened too far is enough.
+    /// A client of another user that got access to the socket, through a directory with too wide a mode.
     @Test(.enabled(if: UnixUser.canBecome, "only root can become another user"))
     func anotherUserIsRefusedWhateverTheModesSay() throws {
         let listener = try GroupSocketListener("open", in: yard.container)
@@ -314,7 +314,7 @@ import Testing
         #expect(try await server.value == 3)
     }
 
-    /// More than there are threads for anything: they cost none.
+    /// More connections than threads for them: idle connections take no thread.
     @Test func idleConnectionsHoldUpNobody() async throws {
         let listener = try GroupSocketListener("idle", in: yard.container)
         let server = Task { () async throws -> [Task<Void, any Error>] in
@@ -352,7 +352,7 @@ import Testing
         #expect(got.count == 8)
     }
 
-    /// A large message both ways through buffers that hold a part of it.
+    /// A large message in both directions through buffers that hold a part of it.
     @Test func tasksPassOnWhatDoesNotFitAtOnce() async throws {
         let (one, other) = try pair(limit: 1 << 24)
         let message = [UInt8](repeating: 7, count: 1 << 24)
@@ -369,7 +369,7 @@ import Testing
         #expect(try child.readLine() == "listening")
         var held: [GroupSocketConnection] = []
         for _ in 0..<60 { held.append(try GroupSocketConnection(to: "few", in: yard.container)) }
-        // Long enough for every timer that the listener may have set in vain.
+        // Longer than every unnecessary timer of the listener.
         #expect(groupError { _ = try held[59].receive(timeout: .milliseconds(2500)) }?.code == .timeout)
         held.removeSubrange(0..<59)
         try held[0].send([1])

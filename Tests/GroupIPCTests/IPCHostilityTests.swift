@@ -6,7 +6,8 @@ import Testing
 @testable import AppGroups
 @testable import GroupIPC
 
-/// What a member of the group, or a stranger, does to make others fail: they are told, and nothing of others is touched.
+/// Tests of attacks by a member of the group or a stranger: other members get errors, and their objects are not
+/// touched.
 @Suite(.timeLimit(.minutes(10))) struct IPCHostilityTests {
     private let yard: IPCYard
 
@@ -22,7 +23,7 @@ import Testing
         #expect(groupError { _ = try yard.semaphore() }?.code == .ipcDamaged)
         #expect(groupError { _ = try yard.semaphore(creating: false) }?.code == .ipcDamaged)
         #expect(try SystemFile.read(yard.path(".ipc/s.sem")) == bytes)
-        // Who had it open goes on.
+        // A process that has it open continues.
         try semaphore.post()
         #expect(try semaphore.value == 3)
         removeFromKernel("-s", semaphore.kernel.id)
@@ -78,12 +79,12 @@ import Testing
         let semaphore = try yard.semaphore(startingAt: 1)
         #expect(semaphore.kernel.id != victim)
         try GroupSemaphore.unlink("s", in: yard.container)
-        // It still has what it had.
+        // The process still has its permits.
         operation = sembuf(sem_num: 0, sem_op: -5, sem_flg: Int16(IPC_NOWAIT))
         #expect(semop(victim, &operation, 1) == 0)
     }
 
-    /// A stranger who sees the key (they are public) and makes an object of that key before we do.
+    /// A stranger who sees the public key creates an object of that key before this process does.
     @Test func anObjectThatOthersMayUseIsNotUsed() throws {
         let semaphore = try yard.semaphore(startingAt: 1)
         let record = try yard.record("s.sem")
@@ -91,7 +92,7 @@ import Testing
         let planted = semget(key_t(bitPattern: record.key), KernelSemaphore.count, IPC_CREAT | IPC_EXCL | 0o666)
         try #require(planted >= 0)
         defer { removeFromKernel("-s", planted) }
-        // Without the mark it is not ours: another one is made.
+        // Without the mark it is another program's object, so a new one is created.
         #expect(try yard.semaphore(startingAt: 4).value == 4)
         #expect(try yard.record("s.sem").key != record.key)
     }
@@ -100,7 +101,7 @@ import Testing
         let semaphore = try yard.semaphore(startingAt: 1)
         #expect(semaphore.kernel.give(owner: geteuid(), group: getegid(), mode: 0o666) == 0)
         #expect(groupError { _ = try yard.semaphore() }?.code == .ipcUntrusted)
-        // There is a way out.
+        // The documented recovery.
         try GroupSemaphore.unlink("s", in: yard.container)
         #expect(groupError { try semaphore.post() }?.code == .ipcRemoved)
         #expect(try yard.semaphore(startingAt: 4).value == 4)
@@ -149,7 +150,7 @@ import Testing
 
     // MARK: Memory
 
-    /// A reader of mapped memory dies when somebody shortens the file behind it: here there is none.
+    /// A reader of mapped memory dies when another process shortens the file behind it. This memory has no such file.
     @Test func nothingThatIsDoneToTheRecordReachesWhoHasTheMemoryOpen() throws {
         let memory = try yard.memory()
         try memory.write([1, 2, 3])
@@ -172,7 +173,7 @@ import Testing
         let id = shmget(key_t(bitPattern: record.key), 0, 0)
         withExtendedLifetime(memory) { removeFromKernel("-m", id) }
         let planted = shmget(key_t(bitPattern: record.key), 4096, IPC_CREAT | IPC_EXCL | 0o600)
-        // While somebody is attached the old one keeps no key.
+        // While a process is attached, the old one has no key.
         try #require(planted >= 0)
         defer { removeFromKernel("-m", planted) }
         let address = try #require(shmat(planted, nil, 0))
@@ -194,7 +195,7 @@ import Testing
             address.storeBytes(of: length, toByteOffset: 48, as: UInt64.self)
             #expect(groupError { _ = try memory.read() }?.code == .ipcDamaged)
         }
-        // Any generation: the parity alone counts.
+        // The generation does not matter: only its parity counts.
         address.storeBytes(of: UInt64.max, toByteOffset: 32, as: UInt64.self)
         #expect(groupError { _ = try memory.read() }?.code == .ipcDamaged)
         #expect(shmdt(address) == 0)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import AppGroups
 
-/// A home with one group, its open container, and children that use its IPC. What they leave in the kernel goes with it.
+/// A home with one group, its open container, and children that use its IPC. Their kernel objects are removed with it.
 final class IPCYard: Sendable {
     private let temporary: TemporaryDirectory
     let home: GroupsHome
@@ -16,7 +16,7 @@ final class IPCYard: Sendable {
 
     init() throws {
         temporary = try TemporaryDirectory()
-        // What a careless command would trip over.
+        // Characters that a careless command fails on.
         home = GroupsHome(root: temporary.path + "/it's a $home")
         group = try AppGroup("group.ipc")
         container = try GroupContainer.open(group, in: home)
@@ -51,27 +51,27 @@ final class IPCYard: Sendable {
         try GroupSharedMemory(name, in: container, capacity: capacity, layout: layout, creating: creating)
     }
 
-    /// What the container says of a name.
+    /// Returns the container's record of a name.
     func record(_ file: String) throws -> IPCRecord {
         try #require(IPCRecord(try SystemFile.read(path(".ipc/\(file)"))))
     }
 }
 
 extension ChildProcess {
-    /// Sends a line and answers the child's.
+    /// Sends a line and returns the child's answer.
     func ask(_ line: String) throws -> String? {
         try write(line + "\n")
         return try readLine(timeLimit: .seconds(300))
     }
 }
 
-/// Runs ipcrm(1), as whoever knows an object's number can.
+/// Runs ipcrm(1), as any process that knows an object's number can.
 func removeFromKernel(_ option: String, _ id: Int32) { #expect(shellStatus("ipcrm \(option) \(id)") == 0) }
 
-/// The exit status of a shell command; `nil` if it could not be started.
+/// Returns the exit status of a shell command, or `nil` if it could not be started.
 func shellStatus(_ command: String) -> Int32? { try? ChildProcess.run("/bin/sh", ["-c", command]).exitCode }
 
-/// The error of a body that must fail with one.
+/// Returns the error of a body that must fail with one.
 @discardableResult
 func groupError(_ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) -> AppGroupError? {
     #expect(throws: AppGroupError.self, sourceLocation: sourceLocation) { try body() }

@@ -3,7 +3,7 @@ import GroupIPC
 import TestSupport
 import Testing
 
-/// Who is registered is talked to.
+/// Tests of registered peers: they are accepted.
 @Suite struct MemberPeerTests {
     private let yard: IPCYard
     private let registry: GroupRegistry

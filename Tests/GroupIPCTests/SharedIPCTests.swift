@@ -6,7 +6,8 @@ import Testing
 
 @testable import AppGroups
 
-/// Semaphores, memory and sockets of a container that a unix group shares, each member in a process of its own.
+/// Tests of semaphores, memory and sockets of a container that a unix group shares, each member in a process of its
+/// own.
 @Suite(.enabled(if: UnixUser.canBecome, "only root can become another user"), .timeLimit(.minutes(10)))
 struct SharedIPCTests {
     /// A member whose primary unix group is the team, as `Group=` of a service makes it.
@@ -66,7 +67,7 @@ struct SharedIPCTests {
         #expect(try ada.ask("value") == "ipcRemoved")
     }
 
-    /// The kernel shows a process's program to its own user and root.
+    /// The kernel shows a process's program only to its own user and root.
     @Test func whichProgramAnotherUserRunsCannotBeTold() throws {
         let ada = try start(.ada, "listen", "s")
         #expect(try ada.readLine() == "listening")
@@ -74,8 +75,8 @@ struct SharedIPCTests {
         #expect(try bob.readLine() == "peerUnknown")
     }
 
-    /// A member's record that names memory of some other program of ours, which begins with zeros, as most does, or with what the
-    /// member knows of it.
+    /// A member's record that names the memory of another program of this user, which begins with zeros, as most does,
+    /// or with values that the member knows.
     @Test(arguments: ["a mark", "no mark", "its mark"]) func aForgedRecordDestroysNothingOfAnotherProgram(
         mark: String
     ) throws {
@@ -108,7 +109,7 @@ struct SharedIPCTests {
         #expect(shmget(key, 0, 0) == victim)
     }
 
-    /// The kernel would open it to the primary group of its maker as well, for good.
+    /// The kernel would also open it to the primary group of its creator, permanently.
     @Test func whoseMembersOthersAreMakesNothing() throws {
         for command in ["semaphore", "memory"] {
             let ada = try start(.ada, command, "x", "5")
@@ -122,7 +123,7 @@ struct SharedIPCTests {
         #expect(try ada.readLine() == "open 1")
         let eve = try start(.eve, "semaphore", "s", "1")
         #expect(try eve.readLine()?.hasPrefix("file permissionDenied") == true)
-        // Not through the kernel either.
+        // The kernel's own interface refuses as well.
         let bytes = try SystemFile.read(path(".ipc/s.sem"))
         let key = Int32(bitPattern: try #require(IPCRecord(bytes)).key)
         let script =
