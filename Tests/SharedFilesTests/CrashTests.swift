@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// A writer that is killed at any moment leaves the old value or the new one, and the next write leaves no litter.
+/// Tests of a writer that is killed at any moment: the old or the new value remains, and the next write removes litter.
 @Suite(.timeLimit(.minutes(10))) struct CrashTests {
     private static let size = 300_000
 
@@ -22,7 +22,7 @@ import Testing
             let value = try yard.inside.read("x", limit: 1 << 20)
             #expect(value.count == Self.size)
             #expect(Set(value).count == 1)
-            // At most one left over, whatever the moment.
+            // At most one file left over, at any moment.
             #expect(try yard.names().count <= 2)
             try yard.inside.replace("x", with: [7], mode: 0o600, durability: .unsynced, strategy: strategy)
             #expect(try yard.names() == ["x"])
@@ -47,7 +47,7 @@ import Testing
             #expect(try traced.run().outputText == "done\n")
             #expect(try yard.names() == ["x"])
         }
-        // Both were met: the sweep crossed the rename.
+        // Both outcomes occurred, so the sweep crossed the rename.
         #expect(outcomes == ["old", Yard.newValue])
     }
 }

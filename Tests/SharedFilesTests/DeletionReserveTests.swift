@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Space that is kept for deletions.
+/// Tests of space that is reserved for deletions.
 @Suite struct DeletionReserveTests {
     let yard: TemporaryDirectory
     let directory: Directory
@@ -44,7 +44,7 @@ import Testing
         #expect(SystemFile.exists(path))
     }
 
-    /// A directory under its name, a file of several names, a link: none of them is written to.
+    /// A directory under its name, a file of several names, and a link are not written to.
     @Test(arguments: ["directory", "link", "second name"]) func whatElseHasItsNameIsLeftAlone(planted: String) throws {
         try SystemFile.write(yard.path("other"), [7])
         switch planted {
@@ -75,7 +75,7 @@ import Testing
         #expect(try directory.read("below/a", limit: 10) == [1, 2, 3])
         #expect(try directory.attributes("below/a").mode == 0o640)
         #expect(!SystemFile.exists("\(small.path)/.reserve.\(geteuid())"))
-        // The file that was replaced has made room for the next one.
+        // The replaced file has made room for the next one.
         reserve.keep()
         #expect(SystemFile.exists("\(small.path)/.reserve.\(geteuid())"))
         try replace("below/a", [4], in: reserve)
@@ -90,13 +90,13 @@ import Testing
         let reserve = DeletionReserve(in: directory, prefix: ".reserve.")
         reserve.keep()
         try small.fillBytes()
-        // Another member of a shared directory can do that.
+        // Another member of a shared directory can remove it.
         unlink("\(small.path)/.reserve.\(geteuid())")
         try small.fillBytes()
         let refused = #expect(throws: FileError.self) { try replace("a", [1], in: reserve) }
         #expect(refused?.code == .noSpace)
         #expect(try directory.read("a", limit: 10) == [9])
-        // Nor may a smaller one of another user's be taken.
+        // A smaller reserve of another user may not be taken either.
         let tooLarge = [UInt8](repeating: 1, count: 20_000)
         #expect(throws: FileError.self) { try replace("a", tooLarge, in: reserve) }
     }

@@ -18,7 +18,7 @@ import Testing
         let error = fileError { try directory.requirePrivate() }
         #expect(error?.code == .unsafeMode)
 
-        // The advice is a command that works as it stands, whatever the path.
+        // The advice is a command that works unchanged, for any path.
         let command = String((error?.advice ?? "").split(separator: ": ", maxSplits: 1).last ?? "")
         #expect(try ChildProcess.run("/bin/sh", ["-c", command]).exitCode == 0)
         try directory.requirePrivate()
@@ -42,7 +42,7 @@ import Testing
         try directory.requireSafeAncestors()
         try #require(chmod(place.path("a"), 0o755) == 0)
         try directory.requireSafeAncestors()
-        // Its own mode is the other check's.
+        // The directory's own mode belongs to the other check.
         try #require(chmod(place.path("a/b"), 0o777) == 0)
         try directory.requireSafeAncestors()
     }

@@ -22,7 +22,7 @@ import Testing
         #expect(fileError { _ = try yard.inside.read("x", limit: 4) }?.code == .tooLarge)
     }
 
-    // Eight tebibytes of hole: allocating first would end the process.
+    // Eight tebibytes of hole: allocating before the check would end the process.
     @Test func theLimitIsCheckedBeforeAnythingIsAllocated() throws {
         let yard = try Yard()
         try yard.file("x", "start")
@@ -33,7 +33,7 @@ import Testing
         #expect(prefix.size == 8 << 40)
     }
 
-    // Files in /proc say that they are empty and are not: what a file that grows looks like.
+    // Files in /proc have size 0 but contents, like a file that grows.
     @Test func aFileThatGrowsIsReadOnUpToTheLimit() throws {
         let process = try Directory.open("/proc/\(getpid())")
         let content = try process.read("limits", limit: 1 << 20)

@@ -95,7 +95,7 @@ import Testing
         var kinds: [FileKind] = []
         yard.inside.walk(maximumDepth: 2) { kinds.append($0.kind) }
         #expect(kinds == [.regular])
-        // The name again, for the removal that only knows text.
+        // Removed by its bytes: the directory's own removal handles only text names.
         unlink(name)
     }
 }

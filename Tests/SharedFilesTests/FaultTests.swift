@@ -2,7 +2,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// System calls that fail: the old value stands, or the new one does and the error says what is not known.
+/// Tests of system calls that fail: the old value remains, or the new one does and the error says what is unknown.
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(10)))
 struct FaultTests {
     static let faults: [(String, FileError.Code)] = [
@@ -24,7 +24,7 @@ struct FaultTests {
         #expect(try yard.names() == ["x"])
     }
 
-    // A second fsync would succeed, after the kernel has dropped what it could not write.
+    // A second fsync would succeed, after the kernel has dropped the unwritten data.
     @Test(arguments: ["fsync:error=EIO:when=1", "fsync:error=EINTR:when=1"])
     func aFailedSyncIsNotTriedAgain(_ fault: String) throws {
         let yard = try Yard()

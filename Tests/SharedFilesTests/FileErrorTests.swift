@@ -22,7 +22,7 @@ import Testing
         for part in ["read", "/a b", "EACCES"] { #expect(text.contains(part)) }
     }
 
-    /// What belongs to another user is not this user's to take.
+    /// A user must not take another user's files.
     @Test func noAdviceTellsAnybodyToTakeWhatAnotherUserOwns() {
         let advice = FileError(.wrongOwner, operation: "trust", path: "/a").advice
         for command in ["chown", "chmod", "rm "] { #expect(!advice.contains(command)) }

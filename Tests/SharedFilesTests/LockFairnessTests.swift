@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Who waits gets its turn, and who is stopped while it waits is in nobody's way.
+/// Tests of fairness: a waiter gets its turn, and a waiter that is stopped blocks no process.
 @Suite(.timeLimit(.minutes(10))) struct LockFairnessTests {
     private let yard: Yard
     private let file: LockFile
@@ -13,7 +13,7 @@ import Testing
         file = LockFile(directory: yard.inside, name: "lock")
     }
 
-    /// A child that takes the slot again and again without a pause.
+    /// Starts a child that takes the slot again and again without a pause.
     private func writer() throws -> ChildProcess {
         let words = ["lock-loop", yard.path(""), "lock", "3", "1000", yard.path("counter")]
         let child = try ChildProcess("sealed-probe", words)
@@ -21,7 +21,7 @@ import Testing
         return child
     }
 
-    /// How often the children have had the lock.
+    /// The number of times that the children have had the lock.
     private var turns: UInt64 {
         get throws {
             let bytes = try SystemFile.read(yard.path("counter"))
@@ -31,7 +31,7 @@ import Testing
 
     //  8 writers                          test
     //  take, free, take, free, ...        ask
-    //                                     stand in line after 20 ms
+    //                                     queue after 20 ms
     //  hold back                          take
     @Test(arguments: [1, 8]) func aSlowWriterGetsItsTurnAmongOthersWithoutPause(_ count: Int) throws {
         try yard.file("counter", "\0\0\0\0\0\0\0\0")
@@ -43,14 +43,14 @@ import Testing
             others += try turns - before
             held.unlock()
         }
-        // Twenty turns of one among nine; who is only let in where the others happen to leave a gap waits for thousands.
+        // Twenty turns of one among nine; a waiter that only gets accidental gaps waits for thousands.
         #expect(others < 2000)
         for writer in writers { writer.kill(SIGKILL) }
     }
 
     //  holder        waiter                      test
     //  take
-    //                ask, stand in line
+    //                ask, queue
     //                                            SIGSTOP
     //  free
     //                                            take, free, take, free, ...
@@ -62,7 +62,7 @@ import Testing
         try waiter.waitUntilStopped()
         holder.unlock()
         for _ in 0..<50 { try file.acquire(LockRange(slot: 3), .exclusive, timeout: .seconds(1)).unlock() }
-        // Who tries once holds back for nobody.
+        // A single try holds back for no waiter.
         try file.acquire(LockRange(slot: 3), .exclusive, timeout: .zero).unlock()
         #expect(isInLine(waiter.pid))
         waiter.kill(SIGCONT)
@@ -91,7 +91,7 @@ import Testing
         try file.acquire(.whole, .exclusive, timeout: .seconds(1)).unlock()
     }
 
-    /// Whether a process shows that it has waited long: a shared lock behind the slots, proc(5).
+    /// Returns whether a process shows that it has waited long: a shared lock behind the slots, proc(5).
     private func isInLine(_ pid: Int32) -> Bool {
         let names = (try? SystemFile.names("/proc/\(pid)/fdinfo")) ?? []
         return names.contains { name in

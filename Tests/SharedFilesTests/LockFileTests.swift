@@ -13,7 +13,7 @@ import Testing
         file = LockFile(directory: yard.inside, name: "lock")
     }
 
-    /// Whether a range can be taken right now.
+    /// Returns whether a range can be taken now.
     private func isFree(_ range: LockRange, _ mode: LockMode = .exclusive) throws -> Bool {
         do throws(FileError) {
             _ = try file.acquire(range, mode, timeout: .zero)
@@ -72,7 +72,7 @@ import Testing
         for copy in copies { close(copy) }
     }
 
-    // A plain POSIX lock of this process would be gone after the close.
+    // The close would release a plain POSIX lock of this process.
     @Test func closingAnotherDescriptorOfTheFileDoesNotFreeIt() throws {
         let held = try file.acquire(.whole, .exclusive, timeout: .zero)
         close(open(yard.path("lock"), O_RDWR))
@@ -125,7 +125,7 @@ import Testing
         let holder = Holder(consume held)
         try yard.file("other", "")
         let taken = try file.acquire(.whole, .exclusive, timeout: .seconds(50)) {
-            // Works the first time only: there is one other file.
+            // Succeeds the first time only: there is one other file.
             rename(yard.path("other"), yard.path("lock"))
             holder.lock = nil
             return false
@@ -168,7 +168,7 @@ import Testing
         try yard.file("lock", "")
         try #require(chown(yard.path("lock"), 4321, 4321) == 0)
         #expect(fileError { _ = try isFree(.whole) }?.code == .unsafePath)
-        // In a directory that a group shares, its members' files are ours as well.
+        // In a directory that a group shares, files of its members are accepted as well.
         try #require(chown(yard.path(""), 0, 4321) == 0)
         try #require(chmod(yard.path(""), 0o2770) == 0)
         #expect(try isFree(.whole))

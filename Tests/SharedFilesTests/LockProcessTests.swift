@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Locks between real processes. The columns of each comment are the processes, time runs down.
+/// Tests of locks between real processes. The columns of each comment are the processes, time runs down.
 @Suite(.timeLimit(.minutes(10))) struct LockProcessTests {
     private let yard: Yard
     private let file: LockFile

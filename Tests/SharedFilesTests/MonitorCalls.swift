@@ -4,7 +4,7 @@ import SharedFiles
 import Synchronization
 import Testing
 
-/// What a handler was told, for the thread that waits for it.
+/// The events that a handler got, for the thread that waits for them.
 final class MonitorCalls: Sendable {
     private let events: Mutex<[MonitorEvent]> = Mutex([])
 
@@ -13,14 +13,14 @@ final class MonitorCalls: Sendable {
     var count: Int { events.withLock { $0.count } }
     var all: [MonitorEvent] { events.withLock { $0 } }
 
-    /// Forgets what came so far.
+    /// Forgets the events so far.
     func reset() { events.withLock { $0 = [] } }
 
-    /// Whether a call comes, or has come.
+    /// Returns whether a call comes, or has come.
     func wait() -> Bool { eventually { self.count > 0 } }
 }
 
-/// Whether a condition comes true; the limit is far beyond what any machine needs.
+/// Returns whether a condition comes true; the limit is far beyond the needs of any machine.
 func eventually(seconds: Int = 20, _ condition: () -> Bool) -> Bool {
     let deadline = ContinuousClock.now + .seconds(seconds)
     while !condition() {
@@ -35,7 +35,7 @@ final class Gate: Sendable {
     private let isOpen = Atomic(false)
     private let arrivals = Atomic(0)
 
-    /// Waits until it is open; once it is, nobody waits any more.
+    /// Waits until it is open; an open gate lets every thread pass.
     func pass() {
         arrivals.add(1, ordering: .sequentiallyConsistent)
         while !isOpen.load(ordering: .sequentiallyConsistent) { usleep(500) }

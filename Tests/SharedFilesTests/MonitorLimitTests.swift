@@ -3,7 +3,8 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// What the system refuses, limits of the user and of the process and directories that may not be read; and mounts.
+/// Tests of refusals by the system: limits of the user and of the process, directories that may not be read, and
+/// mounts.
 @Suite(.timeLimit(.minutes(10))) struct MonitorLimitTests {
     private let yard: Yard
 
@@ -15,7 +16,7 @@ import Testing
 
     private var probe: String { builtProduct("sealed-probe") }
 
-    /// As a user of its own, whose instances are nobody else's.
+    /// As a user of its own, with inotify instances of its own.
     @Test(.enabled(if: UnixUser.canBecome, "needs root and setpriv"))
     func aUserWithoutAnInstanceLeftIsTold() throws {
         let user = UnixUser(uid: 4704, gid: 4704)
@@ -32,7 +33,7 @@ import Testing
         #expect(result.outputText.split(separator: " ")[0].trimmed == answer)
     }
 
-    /// Limits of a user namespace bind only who is in it.
+    /// A Boolean value: this system has user namespaces, whose limits apply only to the processes in them.
     private static let canLimit =
         (try? ChildProcess.run("/usr/bin/unshare", limited("max_inotify_watches", 1_000_000) + ["true"]).exitCode) == 0
 
@@ -48,7 +49,8 @@ import Testing
         #expect(result.outputText == "watchLimit \(ENOSPC)\n")
     }
 
-    /// Enough for the way at first, and not for a longer one that a link leads along later; then the clock helps out.
+    /// Enough watches for the path at first, but not for the longer one that a link leads along later; then the monitor
+    /// polls.
     @Test(.enabled(if: canLimit, "needs user namespaces"))
     func aWatchThatIsRefusedLaterMeansLookingByTheClock() throws {
         for name in ["a", "far", "far/b", "far/b/c", "far/b/c/d"] { try yard.place.directory("inside/" + name) }
@@ -66,7 +68,7 @@ import Testing
         try expectChange(child, of: "a/file")
     }
 
-    /// `/private` may be crossed but not read: what is below it is watched all the same.
+    /// `/private` may be crossed but not read, but the directories below it are watched.
     @Test(.enabled(if: UnixUser.canBecome, "needs root and setpriv"))
     func aDirectoryThatMayNotBeReadIsMadeGoodByTheOneBelow() throws {
         try yard.place.directory("inside/private")
@@ -79,7 +81,7 @@ import Testing
         try move("private/own", "private/other", yard)
         #expect(try child.readLine() == "changed")
         try move("private/other", "private/own", yard)
-        // It came back where nobody was told of it: by the clock.
+        // The path returned in an unwatched directory, so polling notices it.
         try expectRescan(child)
         try expectChange(child, of: "private/own/a/file")
     }
@@ -87,7 +89,7 @@ import Testing
     private static let canMount =
         geteuid() == 0 && (try? ChildProcess.run("/usr/bin/unshare", ["--mount", "true"]).exitCode) == 0
 
-    /// In a mount namespace of the child's own.
+    /// Runs in a mount namespace of the child's own.
     @Test(.enabled(if: canMount, "needs root and mount namespaces"))
     func aFileSystemThatIsMountedOnTheWayIsFollowed() throws {
         try yard.place.directory("inside/a")
@@ -102,12 +104,12 @@ import Testing
             let result = try ChildProcess.run("/usr/bin/nsenter", ["--mount=/proc/\(child.pid)/ns/mnt"] + command)
             try #require(result.exitCode == 0, "\(result.errorText)")
             #expect(try child.readLine() == "changed")
-            // One command has several events; a late one would stand for the next command's.
+            // One command has several events; a late one would count as the next command's.
             try drain(child)
         }
     }
 
-    /// Takes the lines that are there.
+    /// Reads the available lines.
     private func drain(_ child: ChildProcess) throws {
         while (try? child.readLine(timeLimit: .milliseconds(300))) != nil {}
     }
@@ -117,7 +119,7 @@ import Testing
         Issue.record("no rescan")
     }
 
-    /// Looking by the clock is no call of this kind: the directory is watched again.
+    /// Expects the event of a watch, not of polling: the directory is watched again.
     private func expectChange(_ child: ChildProcess, of name: String) throws {
         for _ in 0..<200 {
             try yard.inside.replace(name, with: "new")

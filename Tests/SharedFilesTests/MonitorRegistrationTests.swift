@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Many registrations, their ends, and the one instance that they share.
+/// Tests of many registrations, their ends, and the one instance that they share.
 @Suite(.timeLimit(.minutes(10))) struct MonitorRegistrationTests {
     private let yard: Yard
     private let monitor = FileMonitor()
@@ -20,7 +20,7 @@ import Testing
             let before = try instances()
             let registrations = try (0..<1000).map { try FileMonitor.shared.watch(root + "f\($0)", calls) }
             #expect(try instances() - before == 1)
-            // As many as the path has components, the root among them.
+            // One for each component of the path, including the root.
             #expect(try watches() == root.split(separator: "/").count + 1)
             for number in 0..<1000 { try SystemFile.write(root + "f\(number)", []) }
             #expect(eventually { calls.count >= 1000 })
@@ -66,7 +66,8 @@ import Testing
         }
     }
 
-    /// The handler's last reference to another registration goes when the handler itself does: `cancel` within `cancel`.
+    /// The handler releases the last reference to another registration when it is released itself: `cancel` within
+    /// `cancel`.
     @Test func aHandlerThatHoldsARegistrationMayBeLetGo() throws {
         let inner = try monitor.watch(yard.path("inner")) { _ in }
         var outer: MonitorRegistration? = try monitor.watch(yard.path("outer")) { _ in withExtendedLifetime(inner) {} }
@@ -122,7 +123,7 @@ import Testing
             }
         }
         for result in results { try result.get() }
-        // A call that had begun when its registration ended may be seen late; each thread can have met that one at most.
+        // A call that had begun before its registration ended may be seen late, at most one in each thread.
         let late = state.all.withLock { $0.map { $0.late.load(ordering: .relaxed) } }
         #expect(late.allSatisfy { $0 <= 1 })
         #expect(state.all.withLock { $0.count } == 6000)
@@ -173,7 +174,8 @@ import Testing
         let yard = yard
         await #expect(processExitsWith: .success) { [root = yard.path("") as String] in
             let registration = try FileMonitor.shared.watch(root + "file") { _ in }
-            // All but SIGKILL and SIGSTOP, and the two that the C library keeps for itself. A thread takes its name when it runs.
+            // All but SIGKILL and SIGSTOP, and the two signals that the C library reserves. A thread takes its name
+            // when it runs.
             let all = [["SigBlk:\tfffffffe3ffbfeff"], ["SigBlk:\tfffffffe7ffbfeff"]]
             #expect(eventually { all.contains(monitorSignalMasks()) })
             registration.cancel()
@@ -182,7 +184,7 @@ import Testing
     }
 }
 
-/// What the system says of each thread of a monitor.
+/// Returns the system's status of each thread of a monitor.
 func monitorThreads() -> [String] {
     let tasks = (try? SystemFile.names("/proc/self/task")) ?? []
     return tasks.compactMap { task in
@@ -192,19 +194,19 @@ func monitorThreads() -> [String] {
     }
 }
 
-/// Which signals each thread of a monitor takes no notice of.
+/// Returns the blocked signals of each thread of a monitor.
 func monitorSignalMasks() -> [String] {
     monitorThreads().compactMap { status in
         status.split(separator: "\n").first { $0.hasPrefix("SigBlk") }.map(String.init)
     }
 }
 
-/// How many inotify instances this process has.
+/// Returns the number of inotify instances of this process.
 func instances() throws -> Int {
     try inotifyDescriptors().count
 }
 
-/// How many directories the process's instances watch.
+/// Returns the number of directories that the process's instances watch.
 func watches() throws -> Int {
     try inotifyDescriptors().reduce(0) { sum, descriptor in
         let facts = String(decoding: try SystemFile.read("/proc/self/fdinfo/\(descriptor)"), as: UTF8.self)

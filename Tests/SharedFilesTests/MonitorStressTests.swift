@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Nothing is missed, however the tree changes and however far behind the monitor is.
+/// Tests that no change is missed, for any change of the tree and any backlog of the monitor.
 @Suite(.timeLimit(.minutes(10))) struct MonitorStressTests {
     private let yard: Yard
     private let monitor = FileMonitor()
@@ -98,7 +98,7 @@ import Testing
         [holder, registration, other].forEach { $0.cancel() }
     }
 
-    /// Two events each time, none like the one before it, which it would be merged with.
+    /// Two events each time, none equal to its predecessor, which would merge them.
     private func flood() throws {
         let text = try SystemFile.read("/proc/sys/fs/inotify/max_queued_events")
         let limit = try #require(Int(String(decoding: text.filter { $0 > 0x20 }, as: UTF8.self)))
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    /// A replace has four events or more.
+    /// A replace has at least four events.
     @Test func twentyThousandEventsEndOnTheLastValue() throws {
         let gate = Gate()
         let reader = Reader(yard.path("file"))

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Every kind of change is told, and what a change did to the way is followed.
+/// Tests of every kind of change: it is reported, and the monitor follows the changed path.
 @Suite(.timeLimit(.minutes(10))) struct MonitorTests {
     private let yard: Yard
     private let monitor = FileMonitor()
@@ -22,13 +22,13 @@ import Testing
         #expect(calls.wait(), sourceLocation: sourceLocation)
     }
 
-    // MARK: What is told
+    // MARK: Notified changes
 
     @Test(arguments: MonitoredChange.allCases, MonitoredChange.paths)
     func aChangeIsToldAndWhatComesAfterItAsWell(_ change: MonitoredChange, _ path: String) throws {
         let registration = try monitor.watch(yard.path(path), calls)
         try changed { try change.make(in: yard) }
-        // Until the way is whole again every step of the mending has an event; only the last write is asked for here.
+        // Until the path is whole again every step of the repair has an event; only the last write is checked here.
         try MonitoredChange.mend(yard)
         try settle()
         try changed { try yard.inside.replace("a/b/c/file", with: "last") }
@@ -37,7 +37,7 @@ import Testing
         registration.cancel()
     }
 
-    /// Events come in order, so once a marker is told, so is everything before it.
+    /// Waits for a marker's event. Events come in order, so every earlier one has been delivered.
     private func settle() throws {
         let marker = MonitorCalls()
         let registration = try monitor.watch(yard.path("marker"), marker)
@@ -63,7 +63,7 @@ import Testing
         try settle()
         try changed { try yard.inside.replace("x/b/c/file", with: "new") }
         try settle()
-        // Away and back: the same directories, with their old watches.
+        // Moved away and back: the same directories, with their old watches.
         try changed { try move("x", "y", yard) }
         try settle()
         try changed { try move("y", "x", yard) }
@@ -134,7 +134,7 @@ import Testing
         registration.cancel()
     }
 
-    // MARK: What is not
+    // MARK: Ignored changes
 
     @Test func aBusyDirectoryDoesNotWakeWatchersOfOtherNames() throws {
         let registration = try monitor.watch(yard.path("a/b/c/file"), calls)
@@ -151,7 +151,7 @@ import Testing
         registration.cancel()
     }
 
-    /// As `String`s both names are equal.
+    /// The names are equal as `String`s.
     @Test func namesAreBytes() throws {
         let registration = try monitor.watch(yard.path("\u{E9}"), calls)
         try yard.file("e\u{301}", "")

@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// A change of the tree that a watcher of `a/b/c/file` has to be told of.
+/// A change of the tree that a watcher of `a/b/c/file` must be notified of.
 ///
 /// At first `a/b/c/file` and `spare/c/file` exist, and `way` is a link to `a/b`, `absolute` one to `<inside>/a`.
 enum MonitoredChange: String, CaseIterable, Sendable {
@@ -66,7 +66,7 @@ enum MonitoredChange: String, CaseIterable, Sendable {
         }
     }
 
-    /// Puts the tree back into a state where `a/b/c/file` can be written, whatever was done to it.
+    /// Puts the tree back from any state into one where `a/b/c/file` can be written.
     static func mend(_ yard: Yard) throws {
         for name in ["a", "a/b", "a/b/c"] {
             if mkdir(yard.path(name), 0o700) < 0 { try expectZero(chmod(yard.path(name), 0o700)) }
@@ -80,7 +80,7 @@ func move(_ from: String, _ to: String, _ yard: Yard) throws {
     try expectZero(rename(yard.path(from), yard.path(to)))
 }
 
-/// Moves what has a name away and puts something else there.
+/// Moves the object of that name away and puts another one there.
 private func swap(_ name: String, _ replacement: String, _ yard: Yard) throws {
     try move(name, "away", yard)
     try move(replacement, name, yard)

@@ -61,7 +61,8 @@ import Testing
             let content = try yard.inside.read("x\(round)", limit: 10_000)
             #expect(content == [UInt8](repeating: UInt8(winners.first ?? 99), count: 3000))
             for case .failure(let error) in results {
-                // The named strategy may take a rival's file for litter before it is locked: that rival loses as well.
+                // The named strategy may take a rival's file for litter before it is locked, so that rival fails as
+                // well.
                 let code = (error as? FileError)?.code
                 #expect(code == .alreadyExists || (strategy == .named && code == .notFound))
             }
@@ -69,7 +70,7 @@ import Testing
         #expect(try yard.names() == (0..<20).map { "x\($0)" }.sorted())
     }
 
-    // A pipe can't be synced: it stands for the disk that fails.
+    // A pipe can't be synced: it represents a disk that fails.
     @Test func aFailedSyncLeavesTheOldValue() throws {
         let yard = try Yard()
         try yard.file("x", "old")
@@ -90,7 +91,7 @@ import Testing
         #expect(try yard.names() == ["x"])
     }
 
-    // A directory opened with O_PATH takes names but can't be synced.
+    // A directory opened with O_PATH can create names but can't be synced.
     @Test func aFailedSyncOfTheDirectoryIsSaidToBeUnknown() throws {
         let yard = try Yard()
         let opened = open(yard.path(""), 0o10000000)

@@ -76,7 +76,7 @@ import Testing
         try yard.expectOutsideUntouched()
     }
 
-    // A crash between linkat and renameat leaves one, a crash of the named strategy the other.
+    // A crash between linkat and renameat leaves one kind of litter, a crash of the named strategy the other.
     @Test func litterOfACrashGoesWithTheNextWrite() throws {
         let yard = try Yard()
         try yard.file("x", "old")

@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// What leads out of a directory is refused by every operation, and nothing outside is touched.
+/// Tests of paths that lead out of a directory: every operation refuses them, and nothing outside is touched.
 @Suite(.timeLimit(.minutes(10))) struct SafePathTests {
     static let refused: [(String, FileError.Code)] = [
         ("../outside/precious", .unsafePath), ("a/../../outside/precious", .unsafePath), ("..", .unsafePath),

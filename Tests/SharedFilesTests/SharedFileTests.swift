@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Files in a directory that `ada` and `bob` share.
+/// Tests of files in a directory that `ada` and `bob` share.
 @Suite(.enabled(if: UnixUser.canBecome, "needs root and setpriv"), .timeLimit(.minutes(10)))
 struct SharedFileTests {
     let place: TemporaryDirectory
@@ -59,7 +59,7 @@ struct SharedFileTests {
         #expect(try probe("lock", place.path("x"), "l", "whole", "exclusive", "0", as: .bob) == "held\n")
     }
 
-    /// Only where the directory is shared, and only with its unix group.
+    /// Another user's lock file is used only in a shared directory, and only with its unix group.
     @Test(arguments: [(0o2770, 4700, true), (0o2770, 4790, false), (0o770, 4700, false)] as [(UInt32, UInt32, Bool)])
     func somebodyElsesLockFileIsUsedWhereItIsTheGroups(_ mode: UInt32, _ group: UInt32, _ isUsed: Bool) throws {
         try place.file("x/l", "", mode: 0o666)

@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Whom a process trusts with a directory that several users write: `team` is the unix group that they share.
+/// Tests of trust in a directory that several users write: `team` is the unix group that they share.
 @Suite(.enabled(if: UnixUser.canBecome, "needs root and setpriv"), .timeLimit(.minutes(10)))
 struct SharedTrustTests {
     let place: TemporaryDirectory
@@ -37,7 +37,7 @@ struct SharedTrustTests {
         #expect(try trust("x", as: UnixUser(uid: 4704, gid: Self.team)) == "4700")
     }
 
-    /// A process without the group that gets in all the same, as root does.
+    /// A process with access but without the group, such as root.
     @Test func whoIsNotInTheGroupTrustsNothingOfAnotherUser() throws {
         try make("x", Self.ada, Self.team, 0o2770)
         let directory = try Directory.open(place.path("x"))
@@ -65,7 +65,7 @@ struct SharedTrustTests {
         #expect(try trust("x", as: .ada) == "unsafeMode")
     }
 
-    // MARK: What lies above
+    // MARK: Directories above
 
     @Test func sharedDirectoriesBelowSharedDirectoriesAreTrusted() throws {
         try make("home", Self.ada, Self.team, 0o2770)
@@ -82,7 +82,7 @@ struct SharedTrustTests {
         #expect(try trust("home/x", as: .bob) == "wrongOwner")
     }
 
-    /// The name could be taken before the right owner takes it: the sticky bit only keeps names that exist.
+    /// Another user could take the name first: the sticky bit only protects existing names.
     @Test(arguments: [(0o1777, "unsafeMode"), (0o777, "unsafeMode"), (0o755, "4700")] as [(UInt32, String)])
     func somebodyElsesDirectoryWhereEverybodyCanMakeOneIsRefused(_ mode: UInt32, _ answer: String) throws {
         try make("tmp", 0, 0, mode)

@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// Who may use a directory, and how one is made for a unix group.
+/// Tests of access to a directory, and of its creation for a unix group.
 @Suite(.timeLimit(.minutes(10))) struct SharingTests {
     static let shapes: [(UInt32, Bool)] = [
         (0o2770, true), (0o3770, true), (0o6770, true),
@@ -36,7 +36,7 @@ import Testing
     }
 }
 
-/// Making directories for the team; `place` is the tests' own and lets everybody through.
+/// Tests of creating directories for the team; `place` is the tests' own and lets all users through.
 @Suite(.enabled(if: UnixUser.canBecome, "needs root and setpriv"), .timeLimit(.minutes(10)))
 struct SharedDirectoryMakingTests {
     let place: TemporaryDirectory
@@ -47,7 +47,7 @@ struct SharedDirectoryMakingTests {
         try prepare(0, UnixUser.team, 0o2770)
     }
 
-    /// The directory that the tests make others in.
+    /// Creates the parent directory of the tests.
     private func prepare(_ owner: UInt32, _ group: UInt32, _ mode: UInt32) throws {
         if !SystemFile.exists(place.path("top")) { try place.directory("top") }
         #expect(chown(place.path("top"), owner, group) == 0)
@@ -87,7 +87,7 @@ struct SharedDirectoryMakingTests {
         #expect(try facts("top/home").mode == 0o751)
     }
 
-    /// What the other members would find out only later: that they don't get in, or that they don't trust it.
+    /// Conditions that the other members would only notice later: they have no access, or don't trust the directory.
     @Test(
         arguments: [
             (0, 0, 0o700, "notShared", "made"), (0, 0, 0o711, "made", "made"),
@@ -110,7 +110,7 @@ struct SharedDirectoryMakingTests {
                 let command = String(error.advice.split(separator: ": ", maxSplits: 1).last ?? "")
                 #expect(try ChildProcess.run("/bin/sh", ["-c", command]).exitCode == 0)
             } else {
-                // Only its owner or an administrator gives a directory away.
+                // Only its owner or an administrator can change a directory's owner.
                 #expect(!error.advice.contains("chown"))
                 #expect(chown(place.path("top"), 0, group) == 0)
             }
@@ -122,8 +122,8 @@ struct SharedDirectoryMakingTests {
         #expect(try SystemFile.names(place.path("top")) == [])
     }
 
-    /// Her new directory has the unix group of the one above already; what the system silently denies her is the
-    /// set-group-ID bit.
+    /// Her new directory already inherits the unix group of its parent; the system silently denies her the set-group-ID
+    /// bit.
     @Test func onlyMembersCanShareAndAFailureLeavesNothing() throws {
         try prepare(UnixUser.eve.uid, UnixUser.team, 0o2770)
         #expect(try share("top/x", as: .eve) == "permissionDenied\n")

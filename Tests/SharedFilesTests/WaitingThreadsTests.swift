@@ -6,7 +6,7 @@ import Testing
 
 @Suite("WaitingThreads", .timeLimit(.minutes(2)))
 struct WaitingThreadsTests {
-    /// Keeps calls on their threads until it is opened.
+    /// A gate that blocks calls on their threads until it is opened.
     private final class Gate: Sendable {
         private let semaphore = DispatchSemaphore(value: 0)
         let entered = Atomic(0)
@@ -26,7 +26,7 @@ struct WaitingThreadsTests {
         }
     }
 
-    /// How many run at once.
+    /// A counter of concurrent calls.
     private final class Running: Sendable {
         private let counts = Mutex((now: 0, highest: 0))
 
@@ -51,7 +51,7 @@ struct WaitingThreadsTests {
         let (threads, gate) = (WaitingThreads(named: "test"), Gate())
         try await withThrowingTaskGroup { group in
             for _ in 0..<40 { group.addTask { try await threads.run(atMost: nil, "test", "it") { _ in gate.pass() } } }
-            // Only tasks that run can come here, and open the gate.
+            // Only a running task can reach this line and open the gate.
             try await gate.entered(40)
             #expect(threads.threadCount == 40)
             gate.open()
@@ -86,7 +86,7 @@ struct WaitingThreadsTests {
         for number in 0..<100 {
             #expect(try await threads.run(atMost: nil, "test", "it") { _ in number } == number)
         }
-        // The one before may not be idle yet when the next one comes.
+        // The previous thread may not be idle yet when the next call comes.
         #expect(threads.threadCount < 100)
     }
 
@@ -94,7 +94,7 @@ struct WaitingThreadsTests {
         let (threads, gate) = (WaitingThreads(named: "test", most: 1), Gate())
         async let first: Void = threads.run(atMost: nil, "test", "it") { _ in gate.pass() }
         try await gate.entered(1)
-        // The gate is opened only after this call has come back.
+        // The gate is opened only after this call has returned.
         let code = await code { () throws(FileError) in
             try await threads.run(atMost: .milliseconds(20), "test", "it") { _ in _ = Issue.record("It ran.") }
         }

@@ -3,7 +3,7 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// A directory to work in, `inside`, beside one that nothing may touch, `outside`, with a file `precious` in it.
+/// A working directory, `inside`, beside one that must stay untouched, `outside`, with a file `precious` in it.
 final class Yard: Sendable {
     let place: TemporaryDirectory
     let inside: Directory
@@ -24,7 +24,7 @@ final class Yard: Sendable {
         try place.file("inside/" + relative, text, mode: mode)
     }
 
-    /// The descriptors that this process has open on a file.
+    /// Returns the descriptors that this process has open on a file.
     func openDescriptors(_ relative: String) throws -> [Int32] {
         try SystemFile.names("/proc/self/fd").compactMap { Int32($0) }.filter {
             (try? SystemFile.linkTarget("/proc/self/fd/\($0)")) == path(relative)
@@ -38,11 +38,11 @@ final class Yard: Sendable {
     }
 }
 
-/// What a member of the group could plant under a name that we use.
+/// An object that a member of the group could plant under a name of the library.
 enum Planted: String, CaseIterable, Sendable {
     case fifo, directory, linkToFile, linkToDirectory, danglingLink, device
 
-    /// Devices can only be planted by root.
+    /// The objects that this user can plant; only root makes devices.
     static var possible: [Planted] { geteuid() == 0 ? allCases : allCases.filter { $0 != .device } }
 
     func plant(_ name: String, in yard: Yard) throws {
@@ -57,15 +57,15 @@ enum Planted: String, CaseIterable, Sendable {
     }
 }
 
-/// The number of /dev/null and its like.
+/// Returns the number of a device such as /dev/null.
 private func makedev(_ major: UInt64, _ minor: UInt64) -> dev_t { dev_t(major << 8 | minor) }
 
-/// The error of a body that must fail with one.
+/// Returns the error of a body that must fail with one.
 func fileError(_ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) -> FileError? {
     #expect(throws: FileError.self, sourceLocation: sourceLocation) { try body() }
 }
 
-/// The bytes of a text.
+/// Returns the bytes of a text.
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
 let strategies: [TemporaryStrategy] = [.anonymous, .named]
