@@ -3,7 +3,7 @@ import Testing
 
 @testable import XcodeEntitlements
 
-/// What the check says of single identifiers and files.
+/// Tests of the check's findings for single identifiers and files.
 @Suite struct CheckIdentifierTests {
     @Test(arguments: [
         ("grup.com.example.app", "ENT010"), ("group.com..app", "ENT010"), ("group.", "ENT010"), ("group.*", "ENT010"),

@@ -3,7 +3,7 @@ import Testing
 
 @testable import XcodeEntitlements
 
-/// Entitlements without a project, profiles, and paths.
+/// Tests of entitlements without a project, profiles, and paths.
 @Suite struct CheckLooseTests {
     private let directory: TemporaryDirectory
 

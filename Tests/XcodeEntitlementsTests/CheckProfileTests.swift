@@ -3,7 +3,7 @@ import Testing
 
 @testable import XcodeEntitlements
 
-/// What the check says of profiles; those of `Fixtures/profiles` are for `ABCDE12345.com.example.app`.
+/// Tests of the check's findings for profiles; those of `Fixtures/profiles` are for `ABCDE12345.com.example.app`.
 @Suite struct CheckProfileTests {
     private static func report(
         _ profile: String, groups: [String] = ["group.com.example.app"], access: [String]? = nil,

@@ -3,11 +3,11 @@ import Testing
 
 @testable import XcodeEntitlements
 
-/// An Xcode project in a directory of its own, put together by a test.
+/// An Xcode project in a directory of its own, composed by a test.
 final class CheckProject {
     struct Target {
         var type = "app-extension"
-        /// By configuration; settings under `*` are of every one.
+        /// The settings by configuration; settings under `*` apply to every one.
         var settings: [String: [String: String]] = [:]
         var holds: [String] = []
     }
@@ -16,13 +16,13 @@ final class CheckProject {
     private var objects: [String] = []
     private var targets: [(name: String, target: Target)] = []
     var configurations = ["Debug", "Release"]
-    /// Of the project.
+    /// The settings of the project.
     var settings = ["SDKROOT": "iphoneos", "DEVELOPMENT_TEAM": "ABCDE12345", "PRODUCT_NAME": "$(TARGET_NAME)"]
     var settingsFile: String?
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// A target that is signed with groups, the same in every configuration.
+    /// Adds a target that is signed with groups, the same in every configuration.
     func add(
         _ name: String, _ type: String = "app-extension", groups: [String]? = nil, access: [String]? = nil,
         store: String? = nil, sandbox: Bool? = nil, _ settings: [String: String] = [:], holds: [String] = []
@@ -57,7 +57,7 @@ final class CheckProject {
         try directory.file("\(name).entitlements", "<plist version=\"1.0\">\n<dict>\n\(text)</dict>\n</plist>\n")
     }
 
-    /// Writes the project, and checks its directory.
+    /// Writes the project, and returns the report for its directory.
     func report(team: String? = nil, profiles: [String] = []) throws -> ProjectReport {
         try write()
         var check = ProjectCheck()

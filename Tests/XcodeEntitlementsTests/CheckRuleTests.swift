@@ -11,7 +11,7 @@ import Testing
         return String(decoding: try SystemFile.read("\(root)/\(path)"), as: UTF8.self)
     }
 
-    /// A rule that no list has would be in no document and no report.
+    /// A rule that no list contains would be missing in documents and reports.
     @Test func everyRuleThatIsDeclaredIsListed() throws {
         let source = try Self.text("Sources/Tools/XcodeEntitlements/Checks/ProjectRule.swift")
         let declared = source.split(separator: "\"").filter { $0.hasPrefix("ENT") && $0.count == 6 }

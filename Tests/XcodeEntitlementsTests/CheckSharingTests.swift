@@ -3,7 +3,7 @@ import Testing
 
 @testable import XcodeEntitlements
 
-/// What the check says of an app and its parts.
+/// Tests of the check's findings for an app and its parts.
 @Suite struct CheckSharingTests {
     private static let group = "group.com.example.app"
 

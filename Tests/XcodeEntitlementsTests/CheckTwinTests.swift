@@ -3,7 +3,7 @@ import Testing
 
 @testable import XcodeEntitlements
 
-/// What the check says of names that one app has in more than one place, and of keychain access groups.
+/// Tests of the check's findings for names that one app has in more than one place, and for keychain access groups.
 @Suite struct CheckTwinTests {
     private static let group = "group.com.example.app"
     private static let access = "$(AppIdentifierPrefix)com.example.shared"

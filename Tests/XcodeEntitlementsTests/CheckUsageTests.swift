@@ -3,7 +3,7 @@ import Testing
 
 @testable import XcodeEntitlements
 
-/// Which entitlements files are used, and which targets lie in which.
+/// Tests of used entitlements files, and of targets that contain others.
 @Suite struct CheckUsageTests {
     private static let group = "group.com.example.app"
 

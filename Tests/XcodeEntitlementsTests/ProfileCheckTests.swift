@@ -5,11 +5,11 @@ import Testing
 
 @testable import XcodeEntitlements
 
-/// Which profile is compared with which target, and how far.
+/// Tests of the comparison of profiles with targets, and of its limits.
 @Suite struct ProfileCheckTests {
     private static let group = "group.com.example.app"
 
-    /// A profile of team `ABCDE12345` in the project's folder, until 2030.
+    /// Adds a profile of team `ABCDE12345` to the project's folder, valid until 2030.
     private static func add(
         _ name: String, to project: CheckProject, platforms: [String] = ["iOS"], appID: String = "com.example.app",
         groups: [String] = [], access: [String] = ["ABCDE12345.*"], store: String? = nil

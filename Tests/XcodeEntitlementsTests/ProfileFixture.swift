@@ -4,7 +4,7 @@ import Testing
 
 @testable import XcodeEntitlements
 
-/// The profiles of `Fixtures/profiles`, which `make.sh` there makes.
+/// The profiles of `Fixtures/profiles`, which `make.sh` there creates.
 enum ProfileFixture {
     static func bytes(_ name: String, file: String = #filePath) throws -> [UInt8] {
         try SystemFile.read(path(name, file: file))
@@ -18,14 +18,14 @@ enum ProfileFixture {
         try ProvisioningProfile(parsing: bytes(name), trusting: trust())
     }
 
-    /// `make.sh` makes the root anew with each run; its fingerprint lies beside the profiles.
+    /// Returns the trust in a root, which `make.sh` creates anew in each run; its fingerprint is beside the profiles.
     static func trust(_ root: String = "ours-root") throws -> ProfileTrust {
         ProfileTrust(
             roots: [try fingerprint(of: root)], deviceSigner: "Example Profile Signing",
             deviceAuthority: "Example Device Authority")
     }
 
-    /// The SHA-256 of a certificate, told by the tool that made it: the library has none of its own without its trait.
+    /// Returns the SHA-256 of a certificate, from the tool that made it: the library has no SHA-256 without its trait.
     private static func fingerprint(of name: String) throws -> [UInt8] {
         let digits = Array(try bytes("\(name).sha256").prefix(64))
         return try stride(from: 0, to: digits.count, by: 2).map { start in
@@ -33,14 +33,14 @@ enum ProfileFixture {
         }
     }
 
-    /// A moment in the year in which most of them count.
+    /// Returns a date, by default in the year in which most of them are valid.
     static func date(_ text: String = "2026-11-21T00:00:00Z") throws -> PropertyListDate {
         var text = text
         return try #require(text.withUTF8 { CivilTime(UnsafeRawBufferPointer($0))?.date })
     }
 }
 
-/// What a call throws; nil where it throws nothing.
+/// Returns the code of the error that a call throws, or `nil` if it throws none.
 func provisioningFault(_ body: () throws -> Void) -> ProvisioningError.Code? {
     do {
         try body()

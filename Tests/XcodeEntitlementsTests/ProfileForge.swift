@@ -2,7 +2,7 @@ import PropertyLists
 
 @testable import XcodeEntitlements
 
-/// Writes DER by hand: profiles that no tool makes, signed by nobody.
+/// A writer of DER for unsigned profiles that no tool makes.
 enum ProfileForge {
     static let signedData: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x02]
     static let data: [UInt8] = [0x06, 0x09, 0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 0x01, 0x07, 0x01]
@@ -19,7 +19,7 @@ enum ProfileForge {
         return [0x80 | UInt8(digits.count)] + digits
     }
 
-    /// A message around contents.
+    /// Returns a message around contents.
     static func message(
         _ content: [UInt8], type: [UInt8] = signedData, contentType: [UInt8] = data, certificates: [UInt8] = [],
         signers: [UInt8] = element(0x30, one)
@@ -29,7 +29,7 @@ enum ProfileForge {
             signers: signers)
     }
 
-    /// A message around contents that are encoded already.
+    /// Returns a message around contents that are encoded already.
     static func message(
         around content: [UInt8], type: [UInt8] = signedData, contentType: [UInt8] = data, certificates: [UInt8] = [],
         signers: [UInt8] = element(0x30, one)
@@ -39,7 +39,7 @@ enum ProfileForge {
         return element(0x30, type, element(0xA0, fields))
     }
 
-    /// A profile's list with the least that one has.
+    /// The minimum list of a profile.
     static let least: [String: PropertyListValue] = {
         let dates = [0.0, 86_400.0].compactMap(PropertyListDate.init(secondsSince2001:))
         return [

@@ -3,8 +3,8 @@ import Testing
 
 @testable import XcodeEntitlements
 
-/// Damaged profiles: refused with an error of ours, or read; never a crash. 150 of each; 10,000 with `SEALED_LONG=1`
-/// (`make fuzz`).
+/// Tests of damaged profiles: refused with an error of the library, or read; never a crash. 150 of each; 10,000 with
+/// `SEALED_LONG=1` (`make fuzz`).
 @Suite struct ProfileFuzzTests {
     private static let rounds: UInt64 = isLongForm ? 10_000 : 150
 
@@ -22,7 +22,7 @@ import Testing
                 guard case .valid = profile.signature else { continue }
                 #expect(try SignedMessage(parsing: bytes).content.elementsEqual(content), "seed \(seed)")
             } catch {
-                // Typed: nothing else can come out.
+                // The error is typed: no other type is possible.
                 #expect(!error.description.isEmpty)
             }
         }

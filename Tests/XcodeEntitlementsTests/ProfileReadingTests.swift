@@ -41,7 +41,7 @@ import Testing
         #expect(error?.description.contains(path) == true)
     }
 
-    /// It would wait for ever.
+    /// Opening it would block for ever.
     @Test func aFIFOIsNotOpened() throws {
         let path = folder.path("profile.mobileprovision")
         try folder.fifo("profile.mobileprovision")

@@ -36,12 +36,12 @@ import Testing
         #expect(try signature(name) == .valid(signer: "Example Mac Profile Signing", digest: "SHA-256"))
     }
 
-    /// A profile that is over was signed all the same.
+    /// An expired profile is still signed.
     @Test func theSignatureOutlivesTheProfile() throws {
         #expect(!isRefused(try signature("expired.mobileprovision")))
     }
 
-    /// What is wrong with each, `Fixtures/profiles/README.md` says.
+    /// `Fixtures/profiles/README.md` lists the fault of each.
     @Test(arguments: [
         "strangers", "developer", "rootless", "early", "strict", "mute", "lay", "below", "impostor-authority",
         "impostor-signer", "two",

@@ -55,7 +55,7 @@ import Testing
         #expect(fault(try ProfileFixture.bytes("development.mobileprovision") + tail) == .malformedMessage)
     }
 
-    /// One thing wrong with each.
+    /// Messages with one fault each.
     static let malformed: [(String, [UInt8])] = [
         ("a gigabyte claimed", [0x30, 0x84, 0x40, 0, 0, 0]),
         ("a length beyond the sign", [0x30, 0x88] + [UInt8](repeating: 0xFF, count: 8)),
@@ -93,7 +93,7 @@ import Testing
         #expect(fault(ProfileForge.element(0x30, many)) == .tooLarge)
         let open = [UInt8](repeating: 0x30, count: 2 << 20).enumerated().map { $0 % 2 == 0 ? $1 : 0x80 }
         #expect(fault(open) == .tooLarge)
-        // One fewer than too many: the parser's turn.
+        // One element fewer passes the limit, so the parser refuses it.
         #expect(fault(ProfileForge.element(0x30, Array(many.dropLast(2)))) == .malformedMessage)
     }
 

@@ -19,7 +19,7 @@ import Testing
         ("ABCDE12345.com.example.*", "ABCDE12345.com.example"), ("ABCDE12345.com.example.*", "ABCDE12345.com.example."),
         ("ABCDE12345.com.example.*", "ABCDE12345.com.examples.app"), ("ABCDE12345.*", "ABCDE12346.com.example.app"),
         ("ABCDE12345.*.app", "ABCDE12345.com.app"), ("", "com.example.app"), ("*", ""),
-        // Equal to people and to String, not to a file of bytes.
+        // Equal as `String`s, but not as bytes of a file.
         ("caf\u{E9}", "cafe\u{301}"),
     ])
     func aPatternDoesNotMatch(_ pattern: String, _ identifier: String) {

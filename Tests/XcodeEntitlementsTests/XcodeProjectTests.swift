@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// Whatever a file says, reading ends with a project or a fault.
+    /// For any contents, reading ends with a project or a fault.
     @Test func aChangedProjectIsReadOrRefusedFuzz() throws {
         let path = Self.fixture("faulty/Diary.xcodeproj/project.pbxproj")
         let bytes = try SystemFile.read(path)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import XcodeEntitlements
 
-/// How build settings get their values.
+/// Tests of the values of build settings.
 @Suite struct XcodeSettingsTests {
     private static func settings(
         _ lines: [String], _ platform: BuildPlatform? = .iOS, configuration: String = "Debug"
@@ -26,7 +26,7 @@ import Testing
         (["A = 1", "A[config=Debug] = 2"], "2"), (["A = 1", "A[config=Rel*] = 2"], "1"),
         (["A = 1", "A[sdk=iphone*][arch=arm64] = 2"], "2"), (["A = 1", "A[sdk=iphone*,config=Other] = 2"], "1"),
         (["A[sdk=iphoneos*] = 2", "A = 1"], "1"), (["A = 1 // not this"], "1"), (["A = 1;"], "1"),
-        // A circle ends where it closes.
+        // The expansion of a cycle ends where it closes.
         (["B = $(A)", "A = $(B)x"], "$(A)x"),
     ])
     func theLastValueThatAppliesCounts(lines: [String], value: String) {
