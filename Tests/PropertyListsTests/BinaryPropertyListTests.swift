@@ -131,7 +131,7 @@ import Testing
         #expect(fault(File([[0x00]]).bytes) == .unsupported("a null"))
     }
 
-    // A count of a thousand million: refused before there is memory for it.
+    // A count of a thousand million: refused before memory is allocated for it.
     @Test func aClaimOfAGigabyteIsRefusedByWhatIsThere() {
         for kind: UInt8 in [0x4F, 0x5F, 0x6F, 0xAF, 0xDF] {
             #expect(isMalformed(File([[kind, 0x12] + File.big(1 << 30, 4)]).bytes))

@@ -3,7 +3,7 @@ import PropertyLists
 import Testing
 
 @Suite struct CivilTimeTests {
-    /// The C library's calendar.
+    /// Returns the C library's calendar date.
     private static func oracle(_ seconds: Int) -> [Int32] {
         var seconds = time_t(seconds)
         var parts = tm()

@@ -3,8 +3,8 @@ import Testing
 
 @testable import PropertyLists
 
-/// Files changed at random, through the readers: nothing crashes, and what is read can be written and read again. 3,000
-/// of each format; 200,000 with `SEALED_LONG=1` (`make fuzz`).
+/// Tests of files that are changed at random, with the readers: nothing crashes, and a value that is read can be
+/// written and read again. 3,000 of each format; 200,000 with `SEALED_LONG=1` (`make fuzz`).
 @Suite struct FuzzPropertyListTests {
     private static let rounds: UInt64 = isLongForm ? 200_000 : 3000
 
@@ -14,7 +14,7 @@ import Testing
         { a = (b, "c\\n\\U00e9\\101", <0a0b>, ); "d e" = { f = g; h; /* i */ }; j = 'k'; }
         """.utf8)
 
-    /// Small, so that a change hits something.
+    /// A small value, so that a change is likely to matter.
     private static let small = PropertyListValue.dictionary([
         "text": .string("größer 😀 <&>"), "numbers": .array([.integer(-1), .unsigned(.max), .real(1.5), .bool(true)]),
         "when": .date(Samples.date(1)), "bytes": .data([1, 2, 3]), "map": .dictionary(["a": .array([])]),
@@ -59,12 +59,12 @@ import Testing
             read += 1
             let written = try PropertyList.bytes(of: value, as: .binary)
             let back = try PropertyList.parse(written).value
-            // Written again rather than compared: a number that is none equals nothing.
+            // Written again rather than compared: NaN equals nothing.
             #expect(try PropertyList.bytes(of: back, as: .binary) == written, "seed \(seed)")
             guard let text = try? PropertyList.bytes(of: value, as: .xml) else { continue }
             #expect(throws: Never.self, "seed \(seed)") { try PropertyList.parse(text) }
         }
-        // Or nothing was tested.
+        // Otherwise nothing was tested.
         #expect(read > Int(Self.rounds) / 100 && read < Int(Self.rounds), "\(read)")
     }
 

@@ -1,7 +1,7 @@
 import PropertyLists
 import Testing
 
-/// Two values are the same where they are written the same.
+/// Tests of equality: two values are equal if they are written alike.
 @Suite struct PropertyListEqualityTests {
     private static let composed = "\u{E9}", decomposed = "e\u{301}"
 

@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import PropertyLists
 
-/// Values that every format has to keep, and the way to Foundation and back.
+/// Values that every format must preserve, and their conversion to and from Foundation.
 enum Samples {
     static let everything: PropertyListValue = .dictionary([
         "text": .string("plain"),
@@ -31,7 +31,7 @@ enum Samples {
         return date
     }
 
-    /// A value of every shape, the same for the same generator.
+    /// Returns a value of any shape, the same for the same generator.
     static func random(using generator: inout SeededGenerator, depth: Int = 4) -> PropertyListValue {
         switch Int.random(in: 0..<(depth > 0 ? 10 : 7), using: &generator) {
         case 0: .bool(.random(using: &generator))
@@ -66,7 +66,7 @@ enum Samples {
 }
 
 extension PropertyListValue {
-    /// What Foundation's reader and writer know it as.
+    /// The value in the types of Foundation's reader and writer.
     var foundation: Any {
         switch self {
         case .bool(let value): value
@@ -89,7 +89,8 @@ enum FoundationOracle {
                 fromPropertyList: value.foundation, format: format == .binary ? .binary : .xml, options: 0))
     }
 
-    /// Whether Foundation reads the same from the bytes. It compares as `NSObject`s do: numbers of all kinds by value.
+    /// Returns whether Foundation reads the same value from the bytes. It compares as `NSObject`s do: numbers of all
+    /// kinds by value.
     static func reads(_ bytes: [UInt8], as value: PropertyListValue) throws -> Bool {
         let read = try PropertyListSerialization.propertyList(from: Data(bytes), options: [], format: nil)
         guard let read = read as? NSObject else { return isEqual(read, value.foundation) }

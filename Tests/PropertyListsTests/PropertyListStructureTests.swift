@@ -83,7 +83,7 @@ import Testing
         #expect(fault(file.bytes, size: 99_999) == .tooMuchContent(limit: 99_999))
     }
 
-    // 255 objects that are all the same array of 255: looking at each of them once would be 65,025 looks.
+    // 255 objects that are all the same array of 255: visiting each reference once would be 65,025 visits.
     @Test func overlappingObjectsAreWorkThatIsLimited() {
         var file = File([File.array(Array(1..<255)), File.array([Int](repeating: 255, count: 255))])
         file.objects.append(File.one)
@@ -99,7 +99,7 @@ import Testing
         func chain(_ levels: Int) -> [[UInt8]] { (1..<levels).map { File.array([$0]) } + [File.array([])] }
         #expect(fault(File(chain(64)).bytes) == nil)
         #expect(fault(File(chain(65)).bytes) == .tooDeep(limit: 64))
-        // The chain is known when it is met again one level down.
+        // The chain is already known when it occurs again one level down.
         let shared = [File.array([2, 1]), File.array([2])] + (3..<66).map { File.array([$0]) } + [File.array([])]
         #expect(fault(File(shared).bytes, depth: 66) == nil)
         #expect(fault(File(shared).bytes, depth: 65) == .tooDeep(limit: 65))
@@ -151,7 +151,7 @@ import Testing
         #expect(fault(File([File.wide(high)]).bytes) == .stackedMarks)
     }
 
-    /// One thing wrong with each.
+    /// Files with one fault each.
     static let malformed: [(String, File)] = {
         var files: [(String, File)] = []
         func add(_ name: String, _ objects: [[UInt8]] = [File.one], _ change: (inout File) -> Void = { _ in }) {

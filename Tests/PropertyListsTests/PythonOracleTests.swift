@@ -3,9 +3,9 @@ import Testing
 
 @testable import PropertyLists
 
-/// Against Python's `plistlib`, a reader and writer that has nothing in common with Apple's.
+/// Tests against Python's `plistlib`, a reader and writer without code in common with Apple's.
 @Suite struct PythonOracleTests {
-    /// Reads a file and writes it in the other formats.
+    /// A script that reads a file and writes it in the other formats.
     private static let script = """
         import plistlib, sys
         value = plistlib.load(open(sys.argv[1], "rb"))
