@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecretDetection
 
-/// Private keys in DER, as files and values hold them.
+/// Tests of private keys in DER, in files and values.
 @Suite struct BinaryKeyTests {
     static let openssl = "/usr/bin/openssl"
     static let hasOpenSSL = SystemFile.exists(openssl)
@@ -30,7 +30,7 @@ import Testing
     func aKeyOfOpenSSLIsFound(_ rule: String, _ command: String) throws {
         let key = try Self.bytes(command)
         try Self.expect(key, rule)
-        // What is behind the key is searched as ever.
+        // The bytes behind the key are searched as usual.
         let token = SecretSample("", "ghp_{an36}").drawn(seed: 5)
         #expect(Found.all(in: key + Array(" \(token) ".utf8)).map(\.rule.id) == [rule, "token.github"])
         #expect(Found.all(in: key.dropLast()).isEmpty, "it does not end where it says")
@@ -74,7 +74,7 @@ import Testing
                 let word = generator.next()
                 for shift in 0..<8 { bytes[index + shift] = UInt8(truncatingIfNeeded: word >> (8 * UInt64(shift))) }
             }
-            // Half of them are sequences that end where they say.
+            // Half of them are sequences with a correct length.
             if round.isMultiple(of: 2) { bytes.replaceSubrange(0..<3, with: [0x30, 0x81, 253]) }
             if round.isMultiple(of: 4) { bytes.replaceSubrange(3..<6, with: [2, 1, UInt8(round / 4 % 4)]) }
             let match = bytes.withUnsafeBytes { BinaryKey.match(in: SearchText($0)) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SecretDetection
 
-/// Passwords on command lines.
+/// Tests of passwords on command lines.
 @Suite struct CommandPasswordTests {
     @Test(arguments: [
         "mysql -p{s}", "mysql -h db.internal -uroot -p{s} shop",

@@ -1,6 +1,6 @@
 import Testing
 
-/// A name and a value that belong together, and the rule that says so; the value is a form as in `SecretSample`.
+/// A name and its value, and the rule that finds them; the value is a form as in `SecretSample`.
 struct FieldSample: Sendable, CustomTestStringConvertible {
     let rule: String
     let name: String
@@ -52,7 +52,7 @@ enum FieldSamples {
         FieldSample("token.twilio", "twilioAuthToken", "{hex32}"),
     ]
 
-    /// Names and values that a container is full of.
+    /// Common names and values of containers.
     static let harmless: [(name: String, value: String)] = [
         ("password", "Passwort"), ("password", "Contraseña"), ("password", "Mot de passe"), ("password", "パスワード"),
         ("password", "Enter your password"), ("password", "Passwort (mind. 8 Zeichen)"),

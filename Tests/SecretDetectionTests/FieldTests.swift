@@ -2,7 +2,7 @@ import Testing
 
 @testable import SecretDetection
 
-/// Values that are secrets because of what they are called.
+/// Tests of values that are secrets because of their names.
 @Suite struct FieldTests {
     @Test(arguments: FieldSamples.all) func aSecretNamedValueIsFound(_ sample: FieldSample) {
         for seed in UInt64(1)...8 {

@@ -1,6 +1,6 @@
 @testable import SecretDetection
 
-/// What the searcher finds, as arrays.
+/// The searcher's results, as arrays.
 enum Found {
     static func all(in text: String) -> [SecretMatch] { all(in: Array(text.utf8)) }
 
@@ -30,7 +30,7 @@ enum Found {
         Array(text.utf8).withUnsafeBytes { SecretSearcher.standard.searchAll($0) { _ in } }
     }
 
-    /// The bytes of a match as text.
+    /// Returns the bytes of a match as text.
     static func text(_ match: SecretMatch, of text: String) -> String {
         String(decoding: Array(text.utf8)[match.range], as: UTF8.self)
     }

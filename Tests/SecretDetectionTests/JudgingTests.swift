@@ -2,7 +2,7 @@ import Testing
 
 @testable import SecretDetection
 
-/// The measures by which values and names are judged.
+/// Tests of the measures by which values and names are judged.
 @Suite struct JudgingTests {
     private static func with<Result>(_ text: String, _ body: (SearchText) -> Result) -> Result {
         Array(text.utf8).withUnsafeBytes { body(SearchText($0)) }

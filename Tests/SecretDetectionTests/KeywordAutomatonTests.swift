@@ -4,7 +4,7 @@ import Testing
 @testable import SecretDetection
 
 @Suite struct KeywordAutomatonTests {
-    /// Against the search that cannot go wrong: every keyword at every place.
+    /// Compares with an exhaustive search: every keyword at every place.
     @Test func everyKeywordIsFoundAtEveryPlace() {
         for seed in UInt64(0)..<60 {
             var generator = SeededGenerator(seed: seed)

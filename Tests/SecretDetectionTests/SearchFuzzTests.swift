@@ -3,8 +3,8 @@ import Testing
 
 @testable import SecretDetection
 
-/// Random and changed bytes: nothing crashes, matches lie where they may, and the quick look never misses what a search finds.
-/// 400 texts; 20,000 with `SEALED_LONG=1` (`make fuzz`).
+/// Tests of random and changed bytes: nothing crashes, matches are in range, and the quick look misses no match of a
+/// search. 400 texts; 20,000 with `SEALED_LONG=1` (`make fuzz`).
 @Suite struct SearchFuzzTests {
     private static let rounds: UInt64 = isLongForm ? 20_000 : 400
 

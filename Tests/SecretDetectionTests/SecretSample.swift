@@ -3,13 +3,14 @@ import Testing
 
 @testable import SecretDetection
 
-/// A secret of one rule, written as a form: `{an36}` stands for 36 letters and digits that are drawn when the test runs.
+/// A secret of one rule, written as a form: `{an36}` is a placeholder for 36 letters and digits that are drawn when the
+/// test runs.
 ///
-/// No token stands in these sources, for hosts of source code refuse what looks like one.
+/// These sources contain no token, because hosts of source code refuse texts that look like one.
 struct SecretSample: Sendable, CustomTestStringConvertible {
     let rule: String
     let form: String
-    /// Looks like it, and is none; by default the form with one letter in place of all drawn ones.
+    /// A text that resembles a secret and is not; by default the form with one letter in place of all drawn ones.
     let lookAlike: String?
 
     init(_ rule: String, _ form: String, not lookAlike: String? = nil) {
@@ -58,7 +59,7 @@ struct SecretSample: Sendable, CustomTestStringConvertible {
         return text
     }
 
-    /// The longest class that a placeholder begins with.
+    /// Returns the longest class that a placeholder begins with.
     private static func className(_ placeholder: Substring) -> String {
         classes.keys.filter(placeholder.hasPrefix).max { $0.count < $1.count } ?? ""
     }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecretDetection
 
-/// Every rule against a sample of its own, and against what only looks like it.
+/// Tests of every rule with a sample of its own, and with a look-alike.
 @Suite struct SecretSampleTests {
     @Test func everyKindOfNameHasARule() {
         for kind in SecretName.Kind.allCases { #expect(FieldRules.rule(for: kind) != nil, "\(kind)") }

@@ -1,4 +1,4 @@
-/// A sample of every rule that goes by a form.
+/// A sample of every rule that detects a form.
 enum SecretSamples {
     static let all: [SecretSample] = clouds + hosts + messages + payments + services + tools
 

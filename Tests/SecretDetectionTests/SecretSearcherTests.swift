@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecretDetection
 
-/// What holds for every search, whatever it finds.
+/// Tests of properties that every search has.
 @Suite struct SecretSearcherTests {
     @Test func matchesComeInOrderAndDoNotOverlap() {
         let texts = SecretSamples.all.map { $0.drawn(seed: 31) }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import SecretDetection
 
-/// Values that other members of their object name.
+/// Tests of values that other members of their object name.
 @Suite struct SiblingTests {
     @Test(arguments: ["jwk.d", "jwk.k"]) func thePrivatePartOfAWebKeyIsFoundByItsName(_ name: String) {
         let value = SecretSample("", "{url43}").drawn(seed: 2)

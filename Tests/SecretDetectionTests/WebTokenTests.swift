@@ -3,7 +3,7 @@ import Testing
 
 @testable import SecretDetection
 
-/// JSON Web Tokens, basic credentials and neighbours: what has to be decoded to be known.
+/// Tests of JSON Web Tokens, basic credentials and similar secrets that have to be decoded.
 @Suite struct WebTokenTests {
     /// The rules whose samples are here.
     static let rules = ["token.jwt", "token.jwt.expired", "header.basic"]
@@ -14,7 +14,7 @@ import Testing
             separator: ".") + "." + signature
     }
 
-    /// Base64 without padding.
+    /// Returns the text as Base64 without padding.
     static func letters(_ text: String) -> String {
         let bytes = Array(text.utf8)
         let whole = Base64.letters(of: bytes, shiftedBy: 0)
