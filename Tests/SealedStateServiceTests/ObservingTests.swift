@@ -24,21 +24,21 @@ private struct Sign: SealedRecord {
     static let canary = "canary-of-a-rule"
 }
 
-/// The same record, as another program sees it: without the rule.
+/// The same record in another program, without the rule.
 private struct LooseSign: SealedRecord {
     static let recordName = Sign.recordName
     static let schemaVersion = 1
     var text: String
 }
 
-/// One line, as a log keeps it.
+/// A line of a log.
 private struct Line: Sendable {
     let level: Logger.Level
     let text: String
     let metadata: [String: String]
 }
 
-/// Keeps lines instead of printing them.
+/// A log handler that keeps lines instead of printing them.
 private struct CapturingHandler: LogHandler {
     final class Lines: Sendable {
         private let lines = Mutex<[Line]>([])

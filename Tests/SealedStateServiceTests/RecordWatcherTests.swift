@@ -51,7 +51,7 @@ struct RecordWatcherTests {
         let finished = Mutex(false)
         let watcher = RecordWatcher(store, of: Sign.self) { [store] _ in
             starting.finish()
-            // Fails where its task is cancelled.
+            // Fails if its task is cancelled.
             try await store.write(Sign(text: "by the handler"))
             try await Task.sleep(for: .milliseconds(50))
             finished.withLock { $0 = true }
