@@ -1,7 +1,7 @@
 internal import ContainerAudit
 
 extension AuditCheck {
-    /// The remedy for no file in particular.
+    /// The remedy without a specific file.
     package var remedyText: String {
         ["file": "FILE", "group": "GROUP"].reduce(remedy) { text, place in
             var parts: [Substring] = []

@@ -1,8 +1,8 @@
 public import ContainerAudit
 
-/// A form of the audit's report.
+/// A format of the audit's report.
 public enum AuditFormat: String, Sendable, CaseIterable {
-    /// For a person at a terminal.
+    /// A table for a person at a terminal.
     case table
     /// One JSON object with everything.
     case json
@@ -31,35 +31,35 @@ public enum AuditFormat: String, Sendable, CaseIterable {
     }
 }
 
-/// A report as every format shows it: which findings are listed, which of them count, and what is said besides.
+/// A report with the settings that all formats share: the listed findings, the threshold, and additional notes.
 public struct AuditView: Sendable {
     /// The report.
     public let report: AuditReport
-    /// Findings below it are counted and not listed.
+    /// The least severity of listed findings; findings below it are only counted.
     public let least: Severity
-    /// From here on a finding ends the command with status 1.
+    /// The least severity at which a finding ends the command with status 1.
     public let threshold: Severity
-    /// Whether findings of an earlier state were left out.
+    /// A Boolean value that indicates whether findings of an earlier state were omitted.
     public var hasBaseline = false
-    /// Whether files without findings are listed as well.
+    /// A Boolean value that indicates whether files without findings are listed as well.
     public var listsFiles = false
-    /// Whether a terminal gets it that shows colours.
+    /// A Boolean value that indicates whether the output is a terminal with colours.
     public var usesColor = false
-    /// What has to be known besides the report's own notes.
+    /// Notes in addition to the report's own.
     public var ownNotes: [String] = []
 
-    /// A view of a report.
+    /// Creates a view of a report.
     ///
     /// - Parameters:
-    ///   - least: Findings below it are counted and not listed.
-    ///   - threshold: From here on a finding counts as a failure.
+    ///   - least: The least severity of listed findings; findings below it are only counted.
+    ///   - threshold: The least severity at which a finding counts as a failure.
     public init(report: AuditReport, least: Severity = .info, threshold: Severity = .low) {
         self.report = report
         self.least = least
         self.threshold = threshold
     }
 
-    /// What is listed: the gravest first, then by path.
+    /// The listed findings: the most severe first, then by path.
     public var findings: [Finding] {
         least == .info ? report.findings : report.findings.filter { $0.severity >= least }
     }
@@ -67,10 +67,10 @@ public struct AuditView: Sendable {
     /// The report's notes and the notes of this run.
     var notes: [String] { report.notes + ownNotes }
 
-    /// All findings, listed or not.
+    /// The number of all findings, listed or not.
     public var total: Int { report.counts.values.reduce(0, +) }
 
-    /// How many findings are at the threshold or above, listed or not.
+    /// The number of findings at the threshold or above, listed or not.
     public var failing: Int { report.counts.reduce(0) { $0 + ($1.key >= threshold ? $1.value : 0) } }
 
     /// The number of findings that are counted but not listed, because they are below the least severity.
@@ -90,7 +90,7 @@ extension Severity {
     static let descending: [Severity] = allCases.reversed()
 }
 
-/// Where a report goes, piece by piece: a report of 250,000 files is never one string.
+/// The destination of a report, piece by piece: a report of 250,000 files is never one string.
 public protocol ReportSink {
     /// Takes the next piece.
     func write(_ text: String)
@@ -100,12 +100,12 @@ extension ReportSink {
     func writeLine(_ text: String) { write(text + "\n") }
 }
 
-/// A report that becomes one string after all.
+/// A sink that collects a report in one string.
 public final class ReportText: ReportSink {
-    /// What was written so far.
+    /// The text so far.
     public private(set) var text = ""
 
-    /// An empty one.
+    /// Creates an empty sink.
     public init() {}
 
     /// Adds a piece.

@@ -129,7 +129,7 @@ private struct CheckGroup {
     }
 }
 
-/// Every file, folded away.
+/// A table of every file, folded away.
 struct FileTable {
     /// The largest number of rows, because browsers handle larger tables badly.
     private static let limit = 5000

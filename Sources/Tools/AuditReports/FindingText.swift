@@ -1,9 +1,9 @@
 internal import ContainerAudit
 internal import SharedFiles
 
-/// Parts of findings as people read them.
+/// Parts of findings for readers.
 package enum FindingText {
-    /// `accounts[2].token, line 3:14`, or the bytes where there is no line; empty where nothing is known.
+    /// Returns `accounts[2].token, line 3:14`, or the bytes if there is no line; empty if the place is unknown.
     static func place(_ finding: Finding) -> String {
         guard let location = finding.location else { return "" }
         return [location.place, position(location)].compactMap { $0 }.joined(separator: ", ").printable
@@ -19,7 +19,7 @@ package enum FindingText {
         finding.detail.isEmpty ? "\(finding.title)." : "\(finding.title). \(finding.detail)"
     }
 
-    /// `1 finding`, `3 findings`.
+    /// Returns `1 finding`, `3 findings`.
     package static func count(_ number: Int, _ noun: String) -> String { "\(number) \(noun)\(number == 1 ? "" : "s")" }
 
     /// Returns the reason that the report gives for sealed blobs that were not opened.
@@ -55,11 +55,11 @@ struct RemedyText {
     }
 }
 
-/// Sizes for people.
+/// Sizes for readers.
 package enum ByteText {
     private static let units = ["B", "KiB", "MiB", "GiB", "TiB"]
 
-    /// `512 B`, `1.2 MiB`, `34 GiB`.
+    /// Returns `512 B`, `1.2 MiB`, `34 GiB`.
     package static func text(_ bytes: Int64) -> String {
         var value = Double(max(0, bytes))
         var unit = 0

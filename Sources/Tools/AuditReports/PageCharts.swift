@@ -1,12 +1,12 @@
 internal import ContainerAudit
 
-/// The facts of the page's overview in words: the findings of each severity, and the bytes that lie open.
+/// The facts of the page's overview in words: the findings of each severity, and the unsealed bytes.
 struct PageCounts {
     private let view: AuditView
 
     init(_ view: AuditView) { self.view = view }
 
-    /// `3 critical`, `1 low`, the gravest first; nothing for a severity without findings.
+    /// The counts as `3 critical`, `1 low`, the most severe first; severities without findings are omitted.
     var severities: String {
         let counts = Severity.descending.map { ($0, view.report.counts[$0] ?? 0) }.filter { $0.1 > 0 }
         guard !counts.isEmpty else { return "" }
@@ -31,7 +31,7 @@ struct PageCounts {
     }
 }
 
-/// Numbers in drawings: a digit behind the point is more than enough.
+/// Numbers in drawings: one digit behind the point is enough.
 enum DrawnNumber {
     static func text(_ value: Double) -> String {
         let tenths = Int((value * 10).rounded())

@@ -1,4 +1,5 @@
-/// Findings in the Static Analysis Results Interchange Format, version 2.1.0 (OASIS), which code hosts show beside the lines.
+/// Findings in the Static Analysis Results Interchange Format, version 2.1.0 (OASIS), which code hosts show beside the
+/// lines.
 package struct SARIFReport {
     /// Every rule that a result may name, in a fixed order.
     let rules: [SARIFRule]
@@ -39,7 +40,7 @@ package struct SARIFReport {
         sink.writeLine("]}]}")
     }
 
-    /// The whole report, for those that are small.
+    /// The whole report, for small ones.
     package var text: String {
         let sink = ReportText()
         write(to: sink)
@@ -84,12 +85,12 @@ package struct SARIFReport {
     static func message(_ text: String) -> JSONText { .object([("text", .string(text.isEmpty ? "-" : text))]) }
 }
 
-/// How much a result matters.
+/// The importance of a result.
 package enum SARIFLevel: String { case note, warning, error }
 
 /// A kind of finding.
 package struct SARIFRule {
-    /// What GitHub takes of each: the rest of a longer text is cut off.
+    /// The length that GitHub reads of each description: the rest is cut off.
     private static let descriptionLimit = 1024
 
     /// The stable identifier, by which hosts follow a finding from one run to the next.

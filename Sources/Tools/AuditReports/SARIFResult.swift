@@ -1,6 +1,6 @@
 internal import SharedFiles
 
-/// One finding at one place.
+/// A finding at one place.
 package struct SARIFResult {
     /// The id of one of the report's rules.
     let rule: String

@@ -1,4 +1,4 @@
-/// The version of the whole project; `CHANGELOG.md` says what is in it.
+/// The version of the whole project; `CHANGELOG.md` lists its changes.
 package enum SealedStateVersion {
     package static let current = "0.1.0"
 }

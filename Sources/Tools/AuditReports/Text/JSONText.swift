@@ -1,4 +1,4 @@
-/// Machine-readable output: one line, fields in the order in which they are given.
+/// Machine-readable output: one line, fields in the given order.
 package indirect enum JSONText {
     case string(String)
     case number(Int)
@@ -7,10 +7,10 @@ package indirect enum JSONText {
     case null
     case array([JSONText])
     case object([(String, JSONText)])
-    /// JSON that was checked and stands as it is.
+    /// JSON that was checked and is written unchanged.
     case verbatim(String)
 
-    /// A string, or null for nil.
+    /// Returns a string, or null for `nil`.
     package static func optional(_ text: String?) -> JSONText { text.map { .string($0) } ?? .null }
 
     package var text: String {

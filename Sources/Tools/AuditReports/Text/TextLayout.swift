@@ -1,10 +1,10 @@
 internal import SharedFiles
 
-/// How many columns text takes on a terminal: two for ideographs, syllables of Hangul, kana, full-width forms and emoji,
-/// one for other characters, whatever they are composed of (Unicode Standard Annex 11, wide and full-width).
+/// The width of text on a terminal in columns: two for ideographs, syllables of Hangul, kana, full-width forms and
+/// emoji, one for other characters, including composed ones (Unicode Standard Annex 11, wide and full-width).
 package enum DisplayWidth {
     package static func of(_ text: String) -> Int {
-        // Nearly all names.
+        // The fast path for nearly all names.
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + width($1) }
     }
@@ -22,12 +22,12 @@ package enum DisplayWidth {
     ]
 }
 
-/// Text in lines of a width, for people.
+/// Text in lines of a limited width.
 package enum WrappedText {
-    /// What a terminal has at least.
+    /// The minimum width of a terminal.
     package static let columns = 80
 
-    /// Breaks between words only: a path or command stays one piece and can be copied.
+    /// Returns lines that are broken between words only: a path or command stays one piece and can be copied.
     package static func lines(_ text: String, indent: Int) -> [String] {
         let margin = String(repeating: " ", count: indent)
         var lines: [String] = []
@@ -44,7 +44,7 @@ package enum WrappedText {
     }
 }
 
-/// Aligned columns for people; numbers go to the right.
+/// Aligned columns; numbers are aligned to the right.
 package struct TextTable {
     package struct Column: Sendable {
         let title: String

@@ -18,13 +18,13 @@ package struct Timestamp: Comparable, Sendable {
 
     package static func < (a: Timestamp, b: Timestamp) -> Bool { a.milliseconds < b.milliseconds }
 
-    /// `2026-11-21T03:30:00.000Z` (RFC 3339), for machines.
+    /// The time as `2026-11-21T03:30:00.000Z` (RFC 3339), for machines.
     package var rfc3339: String { text { $0.text(milliseconds: Int(milliseconds % 1000)) } }
 
-    /// `2026-11-21 03:30:00Z`, for people.
+    /// The time as `2026-11-21 03:30:00Z`, for people.
     package var short: String { text { "\($0.dayText) \($0.clockText)Z" } }
 
-    /// `12 s ago`, `in 59 min`.
+    /// Returns `12 s ago`, `in 59 min`.
     package func relative(to now: Timestamp) -> String {
         let isPast = self <= now
         let distance = (isPast ? now.milliseconds - milliseconds : milliseconds - now.milliseconds) / 1000

@@ -1,9 +1,9 @@
 internal import Glibc
 internal import SystemPackage
 
-/// The directory that relative paths begin at.
+/// The base directory of relative paths.
 package enum WorkingDirectory {
-    /// A path that means the same after a change of directory; empty stays empty, for the library to refuse.
+    /// Returns a path that stays valid after a change of directory; empty stays empty, and the library refuses it.
     package static func absolute(_ path: String) -> String {
         let path = FilePath(path)
         guard path.isRelative, !path.isEmpty, let here = getcwd(nil, 0) else { return path.string }
