@@ -1,20 +1,21 @@
 internal import SealedState
 internal import SharedFiles
 
-/// What becomes of files of a plaintext container, by their paths below it, `/`-separated; `.` and empty segments are dropped.
+/// The targets of files of a plaintext container, by their paths below it, `/`-separated; `.` and empty segments are
+/// dropped.
 public struct ContainerMapping: Sendable {
-    /// The record that one file becomes.
+    /// The record that a file becomes.
     public struct Rule: Sendable {
         /// The record's name.
         public var record: String
-        /// The version of the record's type that reads it. 1 unless stated.
+        /// The version of the record's type that reads it; 1 by default.
         public var schemaVersion: UInt32
         /// The keys whose numbers are dates; see `MovingIn.record`.
         public var dates: Set<String>
-        /// What opens it, where it was sealed with AES-256-GCM; nil for plaintext.
+        /// The key of a file that was sealed with AES-256-GCM; `nil` for plaintext.
         public var key: MovingInKey?
 
-        /// A rule for one file.
+        /// Creates a rule for one file.
         public init(record: String, schemaVersion: UInt32 = 1, dates: Set<String> = [], key: MovingInKey? = nil) {
             self.record = record
             self.schemaVersion = schemaVersion
@@ -27,19 +28,19 @@ public struct ContainerMapping: Sendable {
 
     /// The records that files become.
     public var rules: [String: Rule]
-    /// The suites that property lists become, also where a file's name is none of a suite.
+    /// The suites that property lists become, also if a file's name is not a suite's.
     public var suites: [String: String] = [:]
-    /// Files, and directories with all that they hold, that stay as they are.
+    /// Files, and directories with their contents, that stay unchanged.
     public var left: Set<String> = []
 
-    /// A mapping with these rules.
+    /// Creates a mapping with these rules.
     public init(_ rules: [String: Rule] = [:]) { self.rules = rules }
 }
 
-/// A mapping whose every rule can be followed: asked before anything is moved, since a file that a wrong rule misses would
-/// become something else.
+/// A mapping whose rules can all be followed. The check precedes every move, since a file that a wrong rule misses
+/// would be moved to another target.
 struct CheckedMapping {
-    /// What becomes of a file.
+    /// The target of a file.
     enum Fate {
         case record(ContainerMapping.Rule)
         case suite(String)
@@ -47,11 +48,11 @@ struct CheckedMapping {
     }
 
     private var fates: [String: Fate] = [:]
-    /// Rules for files that are not there, whose records are.
+    /// The rules for missing files whose records exist.
     private(set) var gone: [(path: String, record: String)] = []
 
-    /// - Throws: `StoreError`: `.invalidName` for a path, a record or a suite that is none, and for two rules for one of them;
-    ///   `.sourceUnusable` for a rule whose file is not there, or cannot be moved; `.wrongKey`.
+    /// - Throws: `StoreError`: `.invalidName` for an invalid path, record or suite, and for two rules for one of them;
+    ///   `.sourceUnusable` for a rule whose file is missing, or cannot be moved; `.wrongKey`.
     init(_ mapping: ContainerMapping, _ listing: PlaintextListing, _ moving: MovingIn) throws(StoreError) {
         try collect(mapping)
         try checkTargets(moving)
@@ -70,7 +71,7 @@ struct CheckedMapping {
         }
     }
 
-    /// What the mapping says of a file; nil where it says nothing.
+    /// Returns the mapping's target for a file, or `nil` without one.
     func fate(of path: String) -> Fate? {
         if let fate = fates[path] { return fate }
         var above = path[...]

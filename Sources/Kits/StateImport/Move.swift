@@ -1,14 +1,15 @@
 internal import SealedState
 
-/// The one order in which plaintext is moved: sealed durably, read back, compared, and only then removed.
+/// The fixed order of moving plaintext: sealed durably, read back, compared, and only then removed.
 ///
-/// Killed anywhere, the plaintext is there, or its sealed form is, or both; the same call once more goes on from there.
+/// If the process is killed at any point, the plaintext, its sealed form or both exist; repeating the call completes
+/// the move.
 struct Move<Form: SealedForm> {
     let source: PlaintextSource
     let form: Form
     let options: MovingInOptions
 
-    /// - Throws: `StoreError`; the plaintext is as it was then, but for `.durabilityUnknown`.
+    /// - Throws: `StoreError`; the plaintext is then unchanged, except after `.durabilityUnknown`.
     func run() throws(StoreError) -> MovedItem {
         if !options.keepsSource { try source.requireRemovable() }
         var item = MovedItem(source.name, form.form, form.target, .alreadySealed)
@@ -21,9 +22,9 @@ struct Move<Form: SealedForm> {
             guard try form.compare() == .same else { throw unverified }
         }
         guard !options.keepsSource, !options.isDryRun else { return item }
-        // Before the removal, also of what an earlier call wrote and was killed at: its name may not be on the disk yet.
+        // Before the removal, also if a killed call wrote the file: its name may not be on the disk yet.
         try form.makeDurable()
-        // What was sealed into a container that was given up meanwhile lies in the trash.
+        // If the container was given up meanwhile, the sealed form is in the trash.
         try form.store.requireInPlace()
         try source.remove()
         item.isSourceRemoved = true
@@ -42,7 +43,7 @@ struct Move<Form: SealedForm> {
 
     private func sealUnlessSomebodyElseDid() throws(StoreError) {
         do throws(StoreError) { try form.seal(replacing: options.replacesTarget) } catch {
-            // Two calls for one file at once: the other one may have written the same.
+            // With two calls for one file at once, the other one may have written the same.
             guard error.code == .conflict, try form.compare() == .same else { throw error }
         }
     }
@@ -54,29 +55,31 @@ struct Move<Form: SealedForm> {
     }
 }
 
-/// The place that a file's contents go to, with what is to be there.
+/// The target of a file's contents, with the contents that are to be written.
 protocol SealedForm {
-    /// Where it is sealed, or under whose keys.
+    /// The store that contains the sealed form, or its keys.
     var store: SealedStore { get }
-    /// As reports have it.
+    /// The form for reports.
     var form: MovedItem.Form { get }
-    /// As messages and reports have it.
+    /// The target for messages and reports.
     var target: String { get }
-    /// Opens what is there as any reader would, and compares it.
+    /// Opens the existing sealed form as any reader would, and compares it.
     func compare() throws(StoreError) -> SealedFormState
-    /// Refuses what `seal` would refuse for its size, its structure or the container's quota. Writes nothing.
+    /// Refuses contents that `seal` would refuse for their size, their structure or the container's quota. Writes
+    /// nothing.
     func rehearse() throws(StoreError)
-    /// Writes it durably. What is there meanwhile and differs is `.conflict`, unless it is to be replaced.
+    /// Writes the contents durably. A different sealed form that was written meanwhile is a `.conflict`, unless it is
+    /// to be replaced.
     func seal(replacing: Bool) throws(StoreError)
-    /// Makes what is there durable, whoever wrote it.
+    /// Makes the existing sealed form durable, even if another process wrote it.
     func makeDurable() throws(StoreError)
 }
 
-/// What lies in a target's place.
+/// The state of a target.
 enum SealedFormState: Equatable {
     case absent
     /// The same contents, authentic and readable.
     case same
-    /// Something else, as a part of a sentence.
+    /// Different contents, described by a part of a sentence.
     case different(String)
 }

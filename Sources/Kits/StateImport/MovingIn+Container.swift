@@ -4,17 +4,18 @@ internal import SharedFiles
 internal import SystemPackage
 
 extension MovingIn {
-    /// Moves a container of plaintext into the group's: property lists of `Library/Preferences` into suites of defaults, the
-    /// files that the mapping names into what it says, every other one into a sealed file at the same path, `.sealed` behind it.
+    /// Moves a container of plaintext into the group's: property lists of `Library/Preferences` into suites of
+    /// defaults, the files of the mapping into their targets, every other one into a sealed file at the same path with
+    /// the suffix `.sealed`.
     ///
-    /// Files that are sealed already, links, and what the library or the system keeps in a container are left. So is plaintext
-    /// that has no place, and the report names it. A file that cannot be moved does not keep the others from it.
+    /// Sealed files, links, and files of the library or the system are left. Plaintext without a place is left as well,
+    /// and the report names it. A file that cannot be moved does not prevent the others from being moved.
     /// - Parameters:
-    ///   - path: The plaintext container; nil for the group's own, whose plaintext is then sealed where it is.
-    ///   - mapping: What becomes of some files. Every rule is checked before anything is moved.
-    /// - Returns: What became of each file.
-    /// - Throws: `StoreError` where the container cannot be read at all, holds or lies in the groups' home, or where a rule
-    ///   cannot be followed.
+    ///   - path: The plaintext container; `nil` for the group's own, whose plaintext is then sealed in place.
+    ///   - mapping: The targets of some files. Every rule is checked before anything is moved.
+    /// - Returns: The outcome of each file.
+    /// - Throws: `StoreError` if the container cannot be read at all, contains or is inside the groups' home, or if a
+    ///   rule cannot be followed.
     public func container(
         _ path: String? = nil, mapping: ContainerMapping = ContainerMapping()
     ) throws(StoreError) -> MovingInReport {
@@ -58,7 +59,7 @@ extension MovingIn {
                 entry.path + ContainerLayout.recordSuffix, in: store.container.root, sharing: store.container.sharing)
             return try Move(source: source, form: StreamForm(of: source, at: place, for: store), options: options).run()
         } catch {
-            // Gone since it was listed: somebody else has moved it.
+            // Gone since it was listed: another process has moved it.
             if (error.cause as? FileError)?.code == .notFound, error.code == .sourceUnusable {
                 return MovedItem(entry.path, nil, nil, .left(reason: "It is gone."))
             }

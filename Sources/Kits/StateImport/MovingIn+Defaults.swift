@@ -8,11 +8,11 @@ internal import SystemPackage
 extension MovingIn {
     /// Moves a property list of `UserDefaults`, XML or binary, into a suite of defaults.
     ///
-    /// All of its values go in with one write; what else the suite holds stays. A value that differs from the suite's is a
+    /// One write adds all of its values; other values of the suite stay. A value that differs from the suite's is a
     /// conflict.
     /// - Parameters:
     ///   - path: The file.
-    ///   - suite: The suite's name; that of the file without `.plist` unless stated.
+    ///   - suite: The suite's name; by default that of the file without `.plist`.
     /// - Throws: `StoreError` as `record`.
     public func defaults(_ path: String, suite: String? = nil) throws(StoreError) -> MovedItem {
         let moving = try present()
@@ -65,7 +65,8 @@ extension MovingIn {
 }
 
 extension PropertyListValue {
-    /// Whether an object is kept in it as `NSKeyedArchiver` writes them: bytes within the list.
+    /// A Boolean value that indicates whether the list contains an object in the format of `NSKeyedArchiver`: bytes
+    /// within the list.
     fileprivate var holdsKeyedArchive: Bool {
         switch self {
         case .data(let bytes): bytes.starts(with: "bplist00".utf8) && bytes.firstRange(of: "$archiver".utf8) != nil
@@ -76,14 +77,14 @@ extension PropertyListValue {
     }
 }
 
-/// Values that become a part of a suite of defaults; what else the suite holds stays as it is.
+/// Values that become a part of a suite of defaults; other values of the suite stay unchanged.
 final class DefaultsForm: SealedForm {
     let store: SealedStore
     private let suite: String
     private let values: [String: PropertyListValue]
     private let source: String
 
-    /// - Parameter source: What messages call the file.
+    /// - Parameter source: The file's name for messages.
     init(_ values: [String: PropertyListValue], in store: SealedStore, suite: String, from source: String) {
         self.values = values
         self.store = store
@@ -106,9 +107,9 @@ final class DefaultsForm: SealedForm {
         return values.allSatisfy { found[$0.key] != nil } ? .same : .absent
     }
 
-    /// A suite that was never written is empty; one that is refused is an error.
+    /// Returns the suite's values. A suite that was never written is empty; one that is refused is an error.
     private func standing() throws(StoreError) -> [String: PropertyListValue] {
-        // Opened anew each time: one that has written remembers what it wrote, and would not read it back.
+        // Opened anew each time: an instance that has written remembers its values, and would not read them back.
         do throws(StoreError) { return try store.suiteForMoving(suite).contents() } catch {
             guard error.code == .absent else { throw error }
             return [:]
@@ -156,7 +157,7 @@ final class DefaultsForm: SealedForm {
         values.keys.filter { key in found[key].map { $0 != values[key] } ?? false }.sorted()
     }
 
-    /// Keys are names, never values; a few say enough.
+    /// Returns a list of a few keys. Keys are names, never values.
     private static func list(_ keys: [String]) -> String {
         let shown = keys.prefix(8).map { $0.printable }.joined(separator: ", ")
         return keys.count > 8 ? "\(shown) and \(keys.count - 8) others" : shown
@@ -164,7 +165,7 @@ final class DefaultsForm: SealedForm {
 }
 
 extension SealedStore {
-    /// A suite whose changes survive a power loss.
+    /// Returns a suite whose changes survive a power loss.
     func suiteForMoving(_ name: String) throws(StoreError) -> SealedDefaults {
         var settings = DefaultsOptions()
         settings.durability = .durable

@@ -3,35 +3,35 @@ internal import CryptoPrimitives
 public import SealedState
 internal import SharedFiles
 
-/// Moves plaintext that other programs left into the sealed form of a group.
+/// Moves plaintext of other programs into the sealed form of a group.
 ///
-/// Every call does the same for each file: it is sealed durably, the sealed form is opened as any reader would open it and
-/// compared, and only then is the plaintext removed, durably too. Killed or cut off anywhere, the same call once more goes
-/// on from there; nothing is lost, nothing is there twice. What lies in the target's place and differs is a conflict.
+/// Every call seals each file durably, opens the sealed form as any reader would, compares it, and only then removes
+/// the plaintext, durably too. If a call is killed or interrupted at any point, repeating it completes the move without
+/// loss or duplicates. A target with different contents is a conflict.
 ///
 /// Removing a file does not erase it (`docs/guides/coming-from.md`). End programs that still write the plaintext first.
 public struct MovingIn: Sendable {
-    /// Where it goes.
+    /// The target store.
     public let store: SealedStore
-    /// How it is done.
+    /// The options of the moves.
     public let options: MovingInOptions
 
-    /// Into a store, with the given options.
+    /// Creates moves into a store, with the given options.
     public init(to store: SealedStore, options: MovingInOptions = MovingInOptions()) {
         self.store = store
         self.options = options
     }
 
-    /// Moves a file of JSON, or a binary property list, into a record. Its bytes stay as they are, but for the dates.
+    /// Moves a file of JSON, or a binary property list, into a record. Its bytes stay unchanged, except the dates.
     ///
     /// - Parameters:
     ///   - path: The file.
     ///   - name: The record's name.
     ///   - schemaVersion: The version of the record's type that reads these bytes.
-    ///   - dates: Keys of the JSON, at any depth, whose numbers are seconds since 2001, as Foundation's `JSONEncoder` writes
-    ///     dates: they become the text that records have.
-    /// - Throws: `StoreError`: `.sourceUnusable`, `.sourceChanged`, `.conflict`, `.sourceKept`, `.verificationFailed`, and
-    ///   those of writing and reading a record. After all but `.durabilityUnknown` the plaintext is as it was.
+    ///   - dates: Keys of the JSON, at any depth, whose numbers are seconds since 2001, as Foundation's `JSONEncoder`
+    ///     writes dates: they become the text that records have.
+    /// - Throws: `StoreError`: `.sourceUnusable`, `.sourceChanged`, `.conflict`, `.sourceKept`, `.verificationFailed`,
+    ///   and those of writing and reading a record. After all but `.durabilityUnknown` the plaintext is unchanged.
     public func record(
         _ path: String, as name: String, schemaVersion: UInt32 = 1, dates: Set<String> = []
     ) throws(StoreError) -> MovedItem {
@@ -57,7 +57,7 @@ public struct MovingIn: Sendable {
     ///
     /// - Parameters:
     ///   - path: The file.
-    ///   - target: The sealed file; `path` with `.sealed` behind it unless stated. It gets the permission bits of the
+    ///   - target: The sealed file; by default `path` with the suffix `.sealed`. It gets the permission bits of the
     ///     plaintext.
     /// - Throws: `StoreError` as `record`.
     public func file(_ path: String, to target: String? = nil) throws(StoreError) -> MovedItem {
@@ -88,7 +88,7 @@ public struct MovingIn: Sendable {
 }
 
 extension MovingIn {
-    /// The same into the container that has the group's place now.
+    /// Returns the same moves into the container that has the group's place now.
     func present() throws(StoreError) -> MovingIn { MovingIn(to: try store.following(), options: options) }
 
     private func record(_ path: String, _ plan: RecordPlan) throws(StoreError) -> MovedItem {
@@ -110,7 +110,7 @@ extension MovingIn {
         }
     }
 
-    /// Opens a file; nil where it is not there and what it was to become is.
+    /// Opens a file; returns `nil` if it is missing and its target exists.
     func source(
         _ path: String, _ places: MovingInPlaces, orDone isDone: () throws(StoreError) -> Bool
     ) throws(StoreError) -> PlaintextSource? {
@@ -141,23 +141,25 @@ extension MovingIn {
     }
 }
 
-/// How plaintext is moved in.
+/// Options of moving plaintext.
 public struct MovingInOptions: Sendable, Hashable {
-    /// Whether the plaintext stays where it is. False unless stated: it is removed once its sealed form was read back.
+    /// A Boolean value that indicates whether the plaintext is kept. By default it is removed once its sealed form was
+    /// read back.
     public var keepsSource = false
-    /// Whether what lies in the target's place already is replaced where it differs. False unless stated: that is a
+    /// A Boolean value that indicates whether a target with different contents is replaced. By default that is a
     /// conflict, and nothing is changed.
     public var replacesTarget = false
-    /// Whether everything is read and compared, and nothing is written or removed.
+    /// A Boolean value that indicates whether everything is only read and compared, and nothing is written or removed.
     public var isDryRun = false
-    /// Whether `MovingIn.file` seals a file once more that is sealed already. False unless stated: it is refused.
+    /// A Boolean value that indicates whether `MovingIn.file` seals a sealed file again. By default the file is
+    /// refused.
     public var sealsAgain = false
-    /// Files that are never moved, by whatever names they go: those that the move itself needs. The group's vault and the
-    /// keys that are given for files are among them unstated.
+    /// Files that are never moved, under any of their names: those that the move itself needs. The group's vault and
+    /// the given keys of files are always among them.
     public var spared: Set<String> = []
-    /// The largest file that is read as a whole, in bytes: records, defaults. Streams have no limit. 16 MiB unless stated.
+    /// The largest file that is read as a whole, in bytes: records, defaults. Streams have no limit. 16 MiB by default.
     public var maximumFileSize = 16 << 20
 
-    /// The defaults.
+    /// Creates the default options.
     public init() {}
 }

@@ -3,8 +3,8 @@ internal import KeyVault
 internal import SealedState
 internal import SharedFiles
 
-/// Where the key of a file comes from that another program has sealed. It is 32 bytes: as they are, or as base64 or
-/// hexadecimal text.
+/// The source of the key of a file that another program has sealed: 32 bytes, either raw or as base64 or hexadecimal
+/// text.
 public struct MovingInKey: Sendable {
     enum Source: Sendable {
         case file(String)
@@ -14,20 +14,20 @@ public struct MovingInKey: Sendable {
 
     let source: Source
 
-    /// A file.
+    /// Returns a key in a file.
     public static func file(_ path: String) -> MovingInKey { MovingInKey(source: .file(path)) }
 
-    /// An item of the group's vault.
+    /// Returns a key in an item of the group's vault.
     public static func item(service: String, account: String) -> MovingInKey {
         MovingInKey(source: .item(service: service, account: account))
     }
 
-    /// A key that was read already, in any of the three forms.
+    /// Returns a key that was read already, in any of the three forms.
     package static func secret(_ bytes: consuming SecretBytes) -> MovingInKey {
         MovingInKey(source: .secret(SharedSecret(bytes)))
     }
 
-    /// The most bytes that a key's text may have, its line end included.
+    /// The maximum length of a key's text in bytes, with its line end.
     package static let longestText = 256
 
     /// A secret that several values may refer to.
@@ -36,9 +36,9 @@ public struct MovingInKey: Sendable {
         init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
     }
 
-    /// The 32 bytes.
+    /// Returns the 32 bytes.
     ///
-    /// - Throws: `StoreError` `.wrongKey` for anything that is none of the three forms; those of reading it.
+    /// - Throws: `StoreError` `.wrongKey` for text in another form; those of reading it.
     func bytes(from store: SealedStore) throws(StoreError) -> SecretBytes {
         switch source {
         case .file(let path): return try Self.read(path)
@@ -70,7 +70,8 @@ public struct MovingInKey: Sendable {
         }
     }
 
-    /// Told apart by length: 32 bytes are the key itself, 64 characters are hexadecimal, 43 or 44 are base64.
+    /// Returns the key. The length identifies the form: 32 bytes are the key itself, 64 characters are hexadecimal, 43
+    /// or 44 are base64.
     private static func key(in text: UnsafeRawBufferPointer) throws(StoreError) -> SecretBytes {
         if text.count == AES256GCM.keySize { return SecretBytes(copying: text) }
         let line = UnsafeRawBufferPointer(rebasing: text[..<(text.lastIndex { !$0.isLineEnd }.map { $0 + 1 } ?? 0)])

@@ -5,7 +5,8 @@ internal import SealedState
 internal import SharedFiles
 internal import SystemPackage
 
-/// What no move may take: the files that open what it seals. Sealed with the key that it holds, none could be opened again.
+/// The files that no move may take: those that open what it seals. A file that contains a key, sealed with that key,
+/// could never be opened again.
 struct MovingInPlaces {
     private let container: String
     private let homes: [String]
@@ -15,7 +16,7 @@ struct MovingInPlaces {
         let device, inode: UInt64
     }
 
-    /// - Parameter keys: The keys of files that are to be opened.
+    /// - Parameter keys: The keys of files that are opened.
     init(of store: SealedStore, _ options: MovingInOptions, keys: [MovingInKey?] = []) {
         container = Self.real(store.container.root.path.string)
         let home = store.home
@@ -29,13 +30,13 @@ struct MovingInPlaces {
         spared = paths.compactMap { Self.number(of: $0) }
     }
 
-    /// Where a file lies below the group's container; nil for one elsewhere.
+    /// Returns the path of a file below the group's container, or `nil` outside it.
     func containerPath(of path: String) -> String? {
         guard Self.lies(path, in: container), path != container else { return nil }
         return String(Substring(path.utf8.dropFirst(container.utf8.count + 1)))
     }
 
-    /// Refuses a file that something is opened with, and whatever lies in the groups' home besides the group's own data.
+    /// Refuses a file that is needed for opening others, and any file in the groups' home outside the group's own data.
     ///
     /// - Throws: `StoreError` `.sourceUnusable`.
     func require(_ source: PlaintextSource) throws(StoreError) {
@@ -50,7 +51,8 @@ struct MovingInPlaces {
         throw Self.inHome(source.name, home)
     }
 
-    /// Refuses a directory that holds, is or lies in a part of the groups' home other than the group's own container.
+    /// Refuses a directory that contains, is or is inside a part of the groups' home other than the group's own
+    /// container.
     func require(directory path: String) throws(StoreError) {
         let path = Self.real(path)
         guard path != container else { return }
@@ -58,7 +60,7 @@ struct MovingInPlaces {
         throw Self.inHome(path, home)
     }
 
-    /// Whether it is one of the files that the move itself needs.
+    /// Returns whether it is one of the files that the move itself needs.
     func isSpared(_ facts: FileAttributes) -> Bool {
         spared.contains { $0.device == facts.device && $0.inode == facts.inode }
     }
@@ -67,7 +69,7 @@ struct MovingInPlaces {
     static let ownReason = "The library keeps it for the container itself."
     private static let advice = "Name files that programs have left in plaintext."
 
-    /// Whether the library itself, or the system that a container came from, keeps something there.
+    /// Returns whether the path belongs to the library itself, or to the system that a container came from.
     ///
     /// - Parameter path: Below a container.
     static func isOwn(_ path: String) -> Bool {
@@ -87,7 +89,7 @@ struct MovingInPlaces {
     }
 
     private static func lies(_ path: String, in directory: String) -> Bool {
-        // By bytes, as the file system compares them.
+        // Compared by bytes, as the file system does.
         path == directory || path.utf8.starts(with: (directory == "/" ? directory : directory + "/").utf8)
     }
 
@@ -101,7 +103,7 @@ struct MovingInPlaces {
 }
 
 extension MovingInKey {
-    /// The file that it lies in, if it does.
+    /// The path of the key's file, if it is in one.
     var path: String? {
         if case .file(let path) = source { path } else { nil }
     }

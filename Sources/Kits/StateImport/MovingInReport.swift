@@ -1,25 +1,25 @@
 public import SealedState
 
-/// What became of the files of a container.
+/// The outcomes of the files of a container.
 public struct MovingInReport: Sendable {
     /// Every file, in the order of their paths.
     public internal(set) var items: [MovedItem] = []
 
     init() {}
 
-    /// Those that could not be moved.
+    /// The items that could not be moved.
     public var failures: [MovedItem] { items.filter { $0.error != nil } }
 
-    /// Those that stay in plaintext although nobody has said that they should.
+    /// The items that stay in plaintext without a request for it.
     public var leftInPlaintext: [MovedItem] { items.filter(\.isLeftInPlaintext) }
 
-    /// Whether every file was moved, holds no plaintext, or was to be left.
+    /// A Boolean value that indicates whether every file was moved, has no plaintext, or was to be left.
     public var isComplete: Bool { failures.isEmpty && leftInPlaintext.isEmpty }
 }
 
-/// What became of one file of plaintext.
+/// The outcome of one file of plaintext.
 public struct MovedItem: Sendable {
-    /// What it becomes.
+    /// The kind of target.
     public enum Form: String, Sendable, Hashable {
         /// A record of the group.
         case record
@@ -29,35 +29,35 @@ public struct MovedItem: Sendable {
         case stream
     }
 
-    /// What was done.
+    /// The result of a move.
     public enum Outcome: Sendable {
-        /// It was sealed now, and its sealed form was read back.
+        /// The file was sealed now, and its sealed form was read back.
         case sealed
-        /// Its sealed form was there already, with the same contents.
+        /// The sealed form existed already, with the same contents.
         case alreadySealed
-        /// The file is not there, and what it was to become is: an earlier call may have moved it, if it was ever there.
+        /// The file is missing and its target exists: an earlier call may have moved it, if it ever existed.
         case gone
-        /// A dry run: it would be sealed.
+        /// A dry run: the file would be sealed.
         case planned
-        /// It is none of those that are moved.
+        /// The file is not moved.
         case left(reason: String)
-        /// It could not be moved; the plaintext is as it was, unless the error's code is `.durabilityUnknown`.
+        /// The file could not be moved; the plaintext is unchanged, unless the error's code is `.durabilityUnknown`.
         case failed(StoreError)
     }
 
     /// The file.
     public let source: String
-    /// What it becomes; nil where it is left.
+    /// The kind of target; `nil` for a file that is left.
     public let form: Form?
-    /// The record's name, the suite's, or the sealed file.
+    /// The name of the record or suite, or the sealed file.
     public let target: String?
-    /// What was done.
+    /// The result of the move.
     public internal(set) var outcome: Outcome
-    /// Whether the plaintext was removed by this call.
+    /// A Boolean value that indicates whether this call removed the plaintext.
     public internal(set) var isSourceRemoved = false
-    /// Whether it stays in plaintext although nobody has said that it should.
+    /// A Boolean value that indicates whether the file stays in plaintext without a request for it.
     public internal(set) var isLeftInPlaintext = false
-    /// What a person should know, as sentences; never contents.
+    /// Notes for a person, as sentences; never contents.
     public internal(set) var notes: [String] = []
 
     init(_ source: String, _ form: Form?, _ target: String?, _ outcome: Outcome) {
@@ -69,7 +69,7 @@ public struct MovedItem: Sendable {
 }
 
 extension MovedItem {
-    /// Whether nothing is left to do for this file.
+    /// A Boolean value that indicates whether this file needs no further action.
     public var isDone: Bool {
         switch outcome {
         case .sealed, .alreadySealed, .gone: true
@@ -78,7 +78,7 @@ extension MovedItem {
         }
     }
 
-    /// The error, where there is one.
+    /// The error, if there is one.
     public var error: StoreError? {
         if case .failed(let error) = outcome { error } else { nil }
     }

@@ -3,21 +3,21 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// One file of a container of plaintext, and what is to become of it.
+/// A file of a container of plaintext, and its target.
 struct PlaintextEntry {
-    /// Why a file stays as it is.
+    /// A reason for leaving a file unchanged.
     enum Reason {
-        /// As a sentence; it holds no program's plaintext, or must not be moved.
+        /// A sentence: the file contains no program's plaintext, or must not be moved.
         case noPlaintext(String)
-        /// As a sentence; a rule may say what becomes of it.
+        /// A sentence: the file needs a rule that gives its target.
         case noPlace(String)
     }
 
-    /// Below the container; of a file that was set aside, the name that it had before.
+    /// The path below the container; for a file that was set aside, its former path.
     let path: String
-    /// Where it was set aside, if it was.
+    /// The path where it was set aside, if it was.
     let aside: String?
-    /// Nil for what can become a sealed file, or a suite.
+    /// `nil` for a file that can become a sealed file, or a suite.
     let reason: Reason?
 
     init(_ entry: WalkEntry, in root: Directory, _ places: MovingInPlaces) {
@@ -66,7 +66,7 @@ struct PlaintextEntry {
         return reasonForNoFile(path)
     }
 
-    /// The library has its own files there.
+    /// Returns the reason for a path in a directory of the library's own kinds of files.
     private static func reasonForNoFile(_ path: String) -> Reason? {
         if let name = name(path, in: preferences), !name.hasSuffix(".plist") || name.contains("/") {
             return .noPlace("Only suites of defaults are kept there: name what it becomes in the map.")
@@ -83,7 +83,8 @@ struct PlaintextEntry {
         return (try? UnverifiedHeader(parsing: head)) != nil
     }
 
-    /// Of our own sealed files only: a program's own hidden file of that kind is plaintext as any other.
+    /// Returns whether it is a sealed file of the library: another program's hidden file of that kind is plaintext like
+    /// any other.
     private static func isPending(_ path: String) -> Bool {
         let leaf = path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...]
         return leaf.hasPrefix(".") && leaf.hasSuffix(".new") && leaf.contains(ContainerLayout.recordSuffix + ".")
@@ -92,14 +93,15 @@ struct PlaintextEntry {
 
 /// The files of a container of plaintext, in the order of their paths.
 struct PlaintextListing {
-    /// Deeper than any container of a program goes.
+    /// A depth beyond any program's container.
     private static let maximumDepth = 64
-    /// A bound on memory; a larger container is moved in parts.
+    /// A limit on memory; a larger container is moved in parts.
     private static let maximumEntries = 200_000
 
     private(set) var entries: [PlaintextEntry] = []
 
-    /// - Throws: `StoreError` `.sourceUnusable` for what cannot be read as a whole: a part must not pass for all of it.
+    /// - Throws: `StoreError` `.sourceUnusable` for a container that cannot be read as a whole: a part must not be
+    ///   taken for all of it.
     init(of root: Directory, _ places: MovingInPlaces) throws(StoreError) {
         try root.walk(maximumDepth: Self.maximumDepth) { entry throws(StoreError) in
             if let error = entry.error { throw StoreError(reading: error, entry.path) }
@@ -112,7 +114,7 @@ struct PlaintextListing {
         joinSetAside()
     }
 
-    /// A file that an earlier call had set aside counts under its own name, once.
+    /// Replaces a file that an earlier call had set aside with a single entry under its former name.
     private mutating func joinSetAside() {
         var seen: Set<String> = []
         entries = entries.filter { seen.insert($0.path).inserted }

@@ -5,25 +5,26 @@ internal import Sealing
 internal import SharedFiles
 internal import SystemPackage
 
-/// A file of plaintext that is to be moved: open, and known again when it is taken away.
+/// A file of plaintext that is to be moved: open, and identified again before its removal.
 final class PlaintextSource: Sendable {
-    /// What messages call it.
+    /// The name for messages.
     let name: String
     let descriptor: Descriptor
     private let directory: Directory
     private let relative: String
-    /// As it was before anything was read.
+    /// The file's attributes before anything was read.
     private let known: FileMoment
 
     var facts: FileAttributes { known.attributes }
-    /// Where it was opened: below a directory whose path has no links.
+    /// The path below a directory whose path has no links.
     var path: String { directory.display(relative) }
 
     /// - Parameters:
-    ///   - named: What messages call it.
-    ///   - aside: Where an earlier call has set it aside, if one did.
-    /// - Throws: `StoreError` `.sourceUnusable` for a link, a pipe or anything else than a regular file, and for one that
-    ///   was set aside while its name was taken anew. `FileError` `.notFound` is its cause where there is none.
+    ///   - named: The name for messages.
+    ///   - aside: The path where an earlier call has set it aside, if one did.
+    /// - Throws: `StoreError` `.sourceUnusable` for a link, a pipe or any other object than a regular file, and for a
+    ///   file that was set aside while its name was taken again. If it is missing, the cause is `FileError`
+    ///   `.notFound`.
     init(
         _ relative: String, in directory: Directory, named name: String, aside: String?, isDryRun: Bool
     ) throws(StoreError) {
@@ -44,7 +45,7 @@ final class PlaintextSource: Sendable {
         }
     }
 
-    /// Opens a file by the path that a person gave: links on the way are followed, the file itself must be none.
+    /// Opens a file by a user's path: links on the way are followed, the file itself must not be one.
     convenience init(path: String, isDryRun: Bool) throws(StoreError) {
         let (directory, leaf) = try Self.place(of: path)
         let asides: [String]
@@ -55,7 +56,7 @@ final class PlaintextSource: Sendable {
         try self.init(leaf, in: directory, named: path, aside: asides.first, isDryRun: isDryRun)
     }
 
-    /// The directory that a path lies in, and the path's last segment.
+    /// Returns the directory of a path, and the path's last segment.
     static func place(of path: String) throws(StoreError) -> (directory: Directory, leaf: String) {
         let whole = FilePath(path)
         guard let leaf = whole.lastComponent, leaf.kind == .regular, !path.hasSuffix("/"), !path.utf8.contains(0) else {
@@ -68,7 +69,7 @@ final class PlaintextSource: Sendable {
         } catch { throw StoreError(reading: error, path) }
     }
 
-    /// The path without links; nil where there is nothing.
+    /// Returns the path without links, or `nil` if it does not exist.
     static func real(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
@@ -83,7 +84,7 @@ final class PlaintextSource: Sendable {
             advice: "Look at both, and remove one of them.")
     }
 
-    /// The whole contents, wiped with the buffer.
+    /// Returns the whole contents, wiped with the buffer.
     ///
     /// - Throws: `StoreError` `.tooLarge`, `.sourceChanged`.
     func read(limit: Int) throws(StoreError) -> PlaintextBuffer {
@@ -109,7 +110,7 @@ final class PlaintextSource: Sendable {
         StoreError(.sourceChanged, StoreError.movingIn, name.printable, "It was written meanwhile.")
     }
 
-    /// Whether it begins as a sealed file of this library does.
+    /// Returns whether the file begins like a sealed file of this library.
     func holdsSealedForm() throws(StoreError) -> Bool {
         do throws(FileError) {
             let head = try directory.readPrefix(relative, count: BlobLayout.headerSize).bytes
@@ -117,7 +118,7 @@ final class PlaintextSource: Sendable {
         } catch { throw StoreError(reading: error, name) }
     }
 
-    /// Refuses a file that would live on under another name, or that somebody has open for writing.
+    /// Refuses a file that has another name, or that another process has open for writing.
     func requireRemovable() throws(StoreError) {
         guard facts.nlink == 1 else {
             throw StoreError.unusable(
@@ -133,13 +134,13 @@ final class PlaintextSource: Sendable {
             cause: error)
     }
 
-    /// Removes it, durably, if it is still what was read.
+    /// Removes the file, durably, if it is still the one that was read.
     ///
     /// - Throws: `StoreError` `.sourceChanged`; `.sourceKept`; `.durabilityUnknown`.
     func remove() throws(StoreError) {
         do throws(FileError) { try directory.remove(relative, ifStill: known) } catch {
             switch error.code {
-            // Somebody else has moved it just as this call did.
+            // Another process has moved it just as this call did.
             case .notFound: return
             case .overtaken: throw written(error)
             case .durabilityUnknown:

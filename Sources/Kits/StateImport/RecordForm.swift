@@ -13,8 +13,9 @@ final class RecordForm: SealedForm {
     private let codec: PayloadCodec
     private let payload: PlaintextBuffer
 
-    /// - Parameter source: What messages call the file.
-    /// - Throws: `StoreError` `.invalidName`; `.sourceUnusable` for what is neither JSON nor a binary property list.
+    /// - Parameter source: The file's name for messages.
+    /// - Throws: `StoreError` `.invalidName`; `.sourceUnusable` for contents that are neither JSON nor a binary
+    ///   property list.
     init(
         _ payload: consuming PlaintextBuffer, as name: String, schemaVersion: UInt32, in store: SealedStore,
         from source: String
@@ -75,7 +76,7 @@ final class RecordForm: SealedForm {
         try store.admit(RecordFile.path(of: place.name), plaintext: payload.count, for: target)
     }
 
-    /// Made in place: a second reference would make the wiping copy it first.
+    /// Returns the record, made in place: a second reference would make the wiping copy it first.
     private func record(replacing: Bool) -> RecordPayload {
         RecordPayload(
             payload.withUnsafeBytes { Data($0) }, codec: codec, schemaVersion: schemaVersion, notAfter: 0,
@@ -96,18 +97,18 @@ final class RecordForm: SealedForm {
     }
 }
 
-/// Which record a file becomes, and what is done to its bytes first.
+/// The record that a file becomes, and the conversion of its bytes.
 struct RecordPlan {
     let name: String
     var schemaVersion: UInt32 = 1
     /// The keys whose numbers are dates.
     var dates: Set<String> = []
-    /// What opens it; nil for plaintext.
+    /// The key of the file; `nil` for plaintext.
     var key: MovingInKey?
 
-    /// A file's contents as the record has them.
+    /// Returns a file's contents in the form of the record.
     ///
-    /// - Parameter notes: Gets what a person should know.
+    /// - Parameter notes: Gets notes for a person.
     func payload(
         of source: PlaintextSource, _ options: MovingInOptions, _ store: SealedStore, notes: inout [String]
     ) throws(StoreError) -> PlaintextBuffer {

@@ -3,12 +3,12 @@ internal import FoundationEssentials
 internal import PropertyLists
 internal import SealedState
 
-/// Dates as Foundation's `JSONEncoder` writes them unless it is told otherwise, seconds since 2001, made into the text that
-/// records have.
+/// Dates in the default format of Foundation's `JSONEncoder`, seconds since 2001, converted into the text that records
+/// have.
 ///
-/// Nothing in such a number says that it is a date, so a person has to name the keys.
+/// Such a number has no mark of a date, so the user has to name the keys.
 struct ReferenceDates {
-    /// What takes the place of which bytes, in their order.
+    /// The replacements of byte ranges, in their order.
     private var replacements: [(range: Range<Int>, text: [UInt8])] = []
     /// The keys under which a number was found.
     private(set) var found: Set<String> = []
@@ -18,7 +18,7 @@ struct ReferenceDates {
 
     /// - Parameters:
     ///   - json: Valid JSON.
-    ///   - keys: The keys that have dates, at whatever depth.
+    ///   - keys: The keys that have dates, at any depth.
     init(in json: UnsafeRawBufferPointer, under keys: Set<String>) {
         self.json = json
         while position < json.count {
@@ -35,7 +35,7 @@ struct ReferenceDates {
         }
     }
 
-    /// The JSON with the dates as text.
+    /// Returns the JSON with the dates as text.
     func converted() -> PlaintextBuffer {
         let grown = replacements.reduce(0) { $0 + $1.text.count - $1.range.count }
         var result = PlaintextBuffer(count: json.count + grown)
@@ -54,7 +54,7 @@ struct ReferenceDates {
         return result
     }
 
-    /// The text that begins here, as it is written, escapes and all; the position is behind it afterwards.
+    /// Returns the text that begins here, as written, with its escapes; the position is behind it afterwards.
     private mutating func text() -> String {
         let start = position + 1
         position = start

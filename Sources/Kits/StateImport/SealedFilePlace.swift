@@ -3,19 +3,19 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// Where a sealed file goes, and how it is to be made there.
+/// The location of a sealed file, and the attributes that it is created with.
 struct SealedFilePlace: Sendable {
     let root: Directory
-    /// Below the root.
+    /// The path below the root.
     let relative: String
-    /// Exact permission bits of the sealed file.
+    /// The exact permission bits of the sealed file.
     let mode: UInt32
-    /// Its unix group, and how directories on the way are made that are missing; nil where none is made.
+    /// Its unix group, and the sharing of missing directories on the way; `nil` if none is created.
     let sharing: Sharing?
-    /// Below the group's container; nil for a file elsewhere.
+    /// The path below the group's container; `nil` for a file elsewhere.
     let containerPath: String?
 
-    /// A file of a container.
+    /// Creates the place of a file of a container.
     init(_ relative: String, in root: Directory, sharing: Sharing) {
         self.root = root
         self.relative = relative
@@ -24,9 +24,9 @@ struct SealedFilePlace: Sendable {
         containerPath = relative
     }
 
-    /// A file anywhere, as open to others as the one that it is made of.
+    /// Creates the place of a file anywhere, as open to others as the original.
     ///
-    /// - Parameter places: Where the group's container lies.
+    /// - Parameter places: The location of the group's container.
     init(_ leaf: String, in directory: Directory, besides facts: FileAttributes, _ places: MovingInPlaces) {
         root = directory
         relative = leaf
@@ -37,7 +37,7 @@ struct SealedFilePlace: Sendable {
 
     var path: String { root.display(relative) }
 
-    /// Starts the file; nothing of it can be seen before it is committed.
+    /// Starts the file, which is invisible until it is committed.
     func newFile() throws(FileError) -> NewFile {
         guard let slash = relative.lastIndex(of: "/") else {
             return try NewFile.create(in: root, leaf: relative, mode: mode, group: sharing?.groupID)
@@ -54,9 +54,9 @@ struct SealedFilePlace: Sendable {
     }
 }
 
-/// What a move asks of the container that it seals into.
+/// Checks of the container that a move seals into.
 extension SealedStore {
-    /// Refuses to go on in a container that was given up or replaced: what is sealed there would lie in the trash.
+    /// Refuses to continue in a container that was given up or replaced: a file sealed there would be in the trash.
     ///
     /// - Throws: `StoreError` `.containerMissing`, `.container`.
     func requireInPlace() throws(StoreError) {
@@ -67,7 +67,7 @@ extension SealedStore {
             advice: "Try again; sealctl container trash list shows what was given up.")
     }
 
-    /// Asks the container's quota for room.
+    /// Requests space from the container's quota.
     ///
     /// - Throws: `StoreError` `.quotaExceeded`; for a container that was given up as `requireInPlace`.
     func admit(_ path: String, plaintext size: Int, for target: String) throws(StoreError) {

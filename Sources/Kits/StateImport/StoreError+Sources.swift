@@ -4,24 +4,24 @@ internal import SharedFiles
 extension StoreError {
     static let movingIn = "move in"
 
-    /// The source is not what can be moved.
+    /// Returns the error for a source whose contents cannot be moved.
     static func malformed(_ source: String, _ reason: String, advice: String? = nil) -> StoreError {
         StoreError(.sourceMalformed, movingIn, source.printable, reason, advice: advice)
     }
 
-    /// The source is not one that can be moved.
+    /// Returns the error for a source that cannot be moved.
     static func unusable(_ source: String, _ reason: String, advice: String? = nil) -> StoreError {
         StoreError(.sourceUnusable, movingIn, source.printable, reason, advice: advice)
     }
 
-    /// The file system refused to read the source.
+    /// Creates the error for a source that the file system refused to read.
     init(reading error: FileError, _ source: String) {
         self.init(
             .sourceUnusable, Self.movingIn, source.printable, error.sentence, advice: error.advice,
             errno: error.errno, cause: error)
     }
 
-    /// What stands in the target's place is something else.
+    /// Returns the error for a target with different contents.
     static func occupied(_ source: String, _ target: String, _ reason: String) -> StoreError {
         StoreError(
             .conflict, movingIn, source.printable, "\(target.printable) is there already, and \(reason).",

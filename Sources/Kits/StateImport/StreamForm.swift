@@ -20,7 +20,7 @@ final class StreamForm: SealedForm, Sendable {
     var form: MovedItem.Form { .stream }
     var target: String { place.path }
 
-    /// One thread for what is over at once: more would only be started and ended.
+    /// A single thread for small files: more would only be started and ended.
     private var workers: Int { source.facts.size <= 1 << 20 ? 1 : StreamWorkers.all }
 
     func compare() throws(StoreError) -> SealedFormState {
@@ -71,7 +71,7 @@ final class StreamForm: SealedForm, Sendable {
         let file: NewFile
         do throws(FileError) { file = try place.newFile() } catch { throw StoreError(writing: error, target) }
         try fill(file, under: key)
-        // A rotation that was completed meanwhile has left this stream behind, and none would reseal it.
+        // A rotation that was completed meanwhile has missed this stream, and no rotation would reseal it.
         guard try store.activeKey(for: .afterFirstUnlock).id == key.id else {
             throw StoreError(
                 .conflict, StoreError.movingIn, source.name, "The group's key was rotated meanwhile.",
@@ -112,7 +112,7 @@ final class StreamForm: SealedForm, Sendable {
     }
 }
 
-/// Why two streams could not be compared to their end.
+/// The reasons for which two streams could not be compared to their end.
 enum StreamTrouble: Error {
     case file(FileError)
     case differs
@@ -134,7 +134,7 @@ final class StreamFile: Sendable {
     }
 }
 
-/// How far a stream was read or compared: by one thread at a time, but not always the same.
+/// The position in a stream that is read or compared by one thread at a time, but not always the same.
 final class StreamOffset: Sendable {
     private let offset = Atomic<Int64>(0)
 
@@ -144,7 +144,7 @@ final class StreamOffset: Sendable {
 }
 
 extension PlaintextSource {
-    /// - Throws: `.differs` unless the file goes on with these bytes.
+    /// - Throws: `.differs` unless the file continues with these bytes.
     func requireSame(_ bytes: UnsafeRawBufferPointer, at offset: StreamOffset) throws(StreamTrouble) {
         var expected = PlaintextBuffer(count: bytes.count)
         let count: Int
