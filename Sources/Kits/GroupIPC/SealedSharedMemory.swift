@@ -7,8 +7,8 @@ internal import Sealing
 internal import SharedFiles
 internal import Synchronization
 
-/// A record in memory that the programs of an app group share, sealed: for values that change often and need not outlive the
-/// machine.
+/// A sealed record in memory that the programs of an app group share: for values that change often and need not outlive
+/// the machine.
 ///
 /// ```swift
 /// let position = try store.sharedMemory("position", capacity: 256)
@@ -16,16 +16,16 @@ internal import Synchronization
 /// let latest = try position.read(Position.self)
 /// ```
 ///
-/// What lies in the memory is one sealed blob, bound to group, name and this start of the machine. Every read is authenticated
-/// and validated as a record's. No file is written and nothing is synced: what was written is lost with the machine's power, and
+/// The memory contains one sealed blob, bound to group, name and this start of the machine. Every read is authenticated
+/// and validated as a record's. No file is written and nothing is synced: values are lost with the machine's power, and
 /// when the system removes the memory (`docs/guides/coordination-and-ipc.md`).
 ///
-/// Order: a process never reads a value that is older than one that it has read or written under the name. It is remembered in
-/// memory only, so a process that was just started trusts what it finds.
+/// Order: a process never reads a value that is older than one that it has read or written under the name. The order is
+/// remembered in memory only, so a process that was just started trusts the first value that it reads.
 public final class SealedSharedMemory: Sendable {
-    /// Its name within the group.
+    /// The memory's name within the group.
     public let name: GroupIPCName
-    /// Bytes of the largest encoded value.
+    /// The size of the largest encoded value in bytes.
     public let capacity: Int
 
     private let store: SealedStore
@@ -33,13 +33,13 @@ public final class SealedSharedMemory: Sendable {
     private let place: RecordPlace
     private let order: SharedMemoryOrder
 
-    /// How far a value's number may be ahead of the machine's time: that of twelve days.
+    /// The limit of a value's sequence ahead of the machine's time: that of twelve days.
     private static let lead: UInt64 = 1 << 40
 
     init(_ name: String, of store: SealedStore, capacity: Int, creating: Bool) throws(StoreError) {
         do throws(AppGroupError) {
             self.name = try GroupIPCName(name, in: store.group)
-            // Out of range stays out of range, and does not overflow on its way to the blob's size.
+            // A size out of range stays out of range, and does not overflow on its way to the blob's size.
             let size = capacity > 0 ? BlobLayout.blobSize(plaintextSize: min(capacity, 1 << 31)) : capacity
             memory = try GroupSharedMemory(name, in: store.container, capacity: size, creating: creating)
         } catch {
@@ -47,17 +47,17 @@ public final class SealedSharedMemory: Sendable {
         }
         self.store = store
         self.capacity = capacity
-        // With the boot in its name: a blob of before the machine's start is of another place.
+        // The name contains the boot: a blob of before the machine's start belongs to another place.
         place = try store.places.place(reserved: "\(RecordName.reservedSegment)/ipc/\(BootID.current.text)/\(name)")
         order = SharedMemoryOrder.shared(store.containerPath + "/" + name)
     }
 
-    /// Replaces the value. A reader sees the old one or this one.
+    /// Replaces the value. A reader gets the old one or this one.
     ///
-    /// - Parameter timeout: How long to wait for another writer; that of the store's locks unless stated.
+    /// - Parameter timeout: The time limit for waiting for another writer; by default that of the store's locks.
     /// - Returns: the value's sequence: higher than that of every value before.
-    /// - Throws: `StoreError` `.invalid`, `.unencodable`, `.tooLarge`, `.locked`, `.lockTimeout`; `.container` where the memory
-    ///   was removed: open it again.
+    /// - Throws: `StoreError` `.invalid`, `.unencodable`, `.tooLarge`, `.locked`, `.lockTimeout`; `.container` if the
+    ///   memory was removed: open it again.
     @discardableResult
     public func write<Record: SealedRecord>(
         _ value: Record, timeout: Duration? = nil
@@ -84,11 +84,12 @@ public final class SealedSharedMemory: Sendable {
         return sequence
     }
 
-    /// The value.
+    /// Returns the value.
     ///
-    /// - Throws: `StoreError` `.absent` before the first write; every rejection of a record's read, with `.replayed` for a value
-    ///   that is older than one that this process has seen, or gone since, and `.sequenceJump` for one whose number no writer
-    ///   can have come to; `.retiredEpoch` after a rotation, until the next write; `.container` where the memory was removed.
+    /// - Throws: `StoreError` `.absent` before the first write; every rejection of a record's read, with `.replayed`
+    ///   for a value that is older than one that this process has seen, or gone since, and `.sequenceJump` for a
+    ///   sequence that no writer can have reached; `.retiredEpoch` after a rotation, until the next write; `.container`
+    ///   if the memory was removed.
     public func read<Record: SealedRecord>(_ type: Record.Type = Record.self) throws(StoreError) -> Record {
         let accepted = try accepted()
         let snapshot = try store.reader.decodedSnapshot(of: type, from: accepted, at: place)
@@ -106,7 +107,8 @@ public final class SealedSharedMemory: Sendable {
             do throws(StoreError) {
                 try order.require(opened.header.header, named: name.name, in: memory.identity)
             } catch {
-                // Another thread may have seen a newer value after this one was copied: then there is another one now.
+                // Another thread may have seen a newer value after this one was copied: then the memory has another
+                // value now.
                 guard error.code == .replayed, refused != opened.header.header.commitment else { throw error }
                 refused = opened.header.header.commitment
                 continue
@@ -117,7 +119,7 @@ public final class SealedSharedMemory: Sendable {
     }
 
     private func current() throws(StoreError) -> [UInt8] {
-        // Asked before the read: another thread may write the first value after it.
+        // Checked before the read: another thread may write the first value after it.
         let wasSeen = order.hasSeen(memory.identity)
         do throws(AppGroupError) {
             if let blob = try memory.read(timeout: store.options.lockTimeout) { return blob }
@@ -130,14 +132,15 @@ public final class SealedSharedMemory: Sendable {
         throw StoreError(.absent, "read", name.name, "Nothing was written there since the memory was made.")
     }
 
-    /// A holder of the key that makes up a number near the last one would leave no room for the values that follow.
+    /// Refuses a sequence near the highest one, which a key holder could invent and which would leave no room for later
+    /// values.
     private func requirePossible(_ sequence: UInt64) throws(StoreError) {
         guard sequence > Self.latest else { return }
         throw StoreError(.sequenceJump, "read", name.name, "It is \(sequence), which no writer has come to by now.")
     }
 
-    /// 1,024 for each millisecond since the machine's start, more than can be written, and some to spare. Never near the end of
-    /// all numbers.
+    /// The highest possible sequence: 1,024 for each millisecond since the machine's start, more than can be written,
+    /// and a reserve. Never near the end of all numbers.
     private static var latest: UInt64 { BootClock.milliseconds() << 10 + lead }
 
     private func open(_ blob: [UInt8]) throws(StoreError) -> BlobOpener.Opened {
@@ -157,27 +160,27 @@ public final class SealedSharedMemory: Sendable {
         return payload.withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
     }
 
-    /// One more than whatever is highest. What lies there and is refused does not count: a member could write any number.
+    /// Returns one more than the highest sequence. A refused value does not count: a member could write any number.
     ///
-    /// Never below the time since the machine's start: after the memory was removed and made anew, programs that have seen the
-    /// old one's values accept the new one's.
+    /// Never below the time since the machine's start: after the memory was removed and created again, programs that
+    /// have seen the old one's values accept the new one's.
     private func next(after standing: [UInt8]?) -> UInt64 {
         let claim = standing.flatMap { try? store.reader.keys.verifyHeader($0, "write", place) }?.header.sequence ?? 0
         let found = claim > Self.latest ? 0 : claim
-        // Neither is beyond `latest`, so that the next one is a number.
+        // Both are at most `latest`, so adding one does not overflow.
         return max(max(found, order.highest) + 1, BootClock.milliseconds() << 10)
     }
 }
 
 extension SealedStore {
-    /// Memory that the group's programs share, sealed; made where there is none.
+    /// Returns sealed memory that the group's programs share; creates it if it is missing.
     ///
     /// - Parameters:
-    ///   - name: Its name within the group; see `GroupIPCName`.
-    ///   - capacity: Bytes of the largest encoded value. All programs ask for the same.
-    ///   - creating: Whether to make it.
-    /// - Throws: `StoreError` `.invalidName`, `.absent` where it is not to be made, `.tooLarge`, `.noSpace` where the system
-    ///   has no more, `.container` for what `GroupSharedMemory` refuses.
+    ///   - name: The name within the group; see `GroupIPCName`.
+    ///   - capacity: The size of the largest encoded value in bytes, the same in all programs.
+    ///   - creating: Whether to create it.
+    /// - Throws: `StoreError` `.invalidName`, `.absent` if it is missing and not to be created, `.tooLarge`, `.noSpace`
+    ///   if the system has no more, `.container` for errors of `GroupSharedMemory`.
     public func sharedMemory(
         _ name: String, capacity: Int, creating: Bool = true
     ) throws(StoreError) -> SealedSharedMemory {
@@ -189,9 +192,9 @@ extension SealedStore {
 final class SharedMemoryOrder: Sendable {
     private struct Newest: Sendable {
         var sequence: UInt64 = 0
-        /// Nil for one that this process wrote and has not read.
+        /// `nil` for a value that this process wrote and has not read.
         var commitment: Commitment?
-        /// Which memory it was in: one that is made anew begins without a value.
+        /// The identity of its memory: new memory begins without a value.
         var memory: [UInt8]?
     }
 
@@ -199,7 +202,7 @@ final class SharedMemoryOrder: Sendable {
 
     var highest: UInt64 { newest.withLock { $0.sequence } }
 
-    /// Whether a value was seen in that very memory.
+    /// Returns whether a value was seen in that memory.
     func hasSeen(_ memory: [UInt8]) -> Bool { newest.withLock { $0.memory == memory } }
 
     /// Remembers a value that this process wrote.
@@ -207,7 +210,7 @@ final class SharedMemoryOrder: Sendable {
         newest.withLock { if sequence > $0.sequence { $0 = Newest(sequence: sequence, memory: memory) } }
     }
 
-    /// Refuses an authentic value that is older than what was seen, or another one of the same number.
+    /// Refuses an authentic value that is older than one that was seen, or another one with the same sequence.
     func require(_ header: BlobHeader, named name: String, in memory: [UInt8]) throws(StoreError) {
         let seen = newest.withLock { newest in
             defer {
@@ -228,7 +231,7 @@ final class SharedMemoryOrder: Sendable {
         }
     }
 
-    // One for each memory, so that two handles of a process never judge by different memories.
+    // An order for each memory, so that two handles of a process share it.
     private static let all = Mutex<[String: SharedMemoryOrder]>([:])
 
     static func shared(_ name: String) -> SharedMemoryOrder {
@@ -242,7 +245,7 @@ final class SharedMemoryOrder: Sendable {
 }
 
 extension StoreError {
-    /// What a failure of shared memory means for a store.
+    /// Creates the store's error for a failure of shared memory.
     init(sharing error: AppGroupError, _ operation: String, _ subject: String) {
         let code: Code =
             switch error.code {
