@@ -2,11 +2,11 @@ public import AppGroups
 internal import SharedFiles
 
 extension GroupContainer {
-    /// Where every member of the group coordinates access to files of this container: a directory in the container, as
-    /// private or shared as the container itself.
+    /// Returns the domain in which the group's members coordinate access to files of this container: a directory in the
+    /// container, as private or shared as the container itself.
     ///
-    /// - Throws: ``AppGroupError`` with `unsafeContainer`, `notShared`, `notADirectory` where that directory is not safe; `file`
-    ///   for every other failure.
+    /// - Throws: ``AppGroupError`` with `unsafeContainer`, `notShared`, `notADirectory` if that directory is not safe;
+    ///   `file` for every other failure.
     public func coordinationDomain() throws(AppGroupError) -> CoordinationDomain {
         do throws(FileError) {
             let directory = try root.makeDirectory(ContainerLayout.coordination, sharing: sharing)
@@ -17,9 +17,9 @@ extension GroupContainer {
         }
     }
 
-    /// A coordinator for files of this container that meets every other member of the group.
+    /// Returns a coordinator for files of this container, in the domain of all members of the group.
     ///
-    /// - Parameter presenter: Who does the operation, if it presents the item.
+    /// - Parameter presenter: The presenter of the item that does the operation.
     /// - Throws: ``AppGroupError`` as ``coordinationDomain()``.
     public func fileCoordinator(
         presenter: (any FilePresenter)? = nil
