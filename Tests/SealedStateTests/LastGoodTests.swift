@@ -86,7 +86,7 @@ import Testing
         #expect(code { _ = try snapshot() } == .malformed)
     }
 
-    // store:   read 1 ...................................... read: refused: what 2 was, a deletion or not, is unknown here
+    // store:   read 1 ...................................... read: refused, since 2 may be a deletion
     // probe:   ....... write (2) ... the blob is damaged
     @Test func aStateOfAnotherProcessThatWasNotSeenEndsItAsWell() throws {
         try store.write(ProbeRecord(number: 1))

@@ -94,8 +94,8 @@ import Testing
 
     // MARK: Doubtful fields
 
-    /// Offsets of fields that identify a vault or a program, for one flipped bit each: key id, epoch, format, suite, kind, flags,
-    /// writer, codec and the reserved bytes.
+    /// Offsets of fields that identify a vault or a program, for one flipped bit each: key id, epoch, format, suite,
+    /// kind, flags, writer, codec and the reserved bytes.
     static let doubtful = [48, 63, 12, 15, 4, 5, 6, 7, 88, 103, 104, 105, 111]
 
     private func flipped(_ blob: [UInt8], _ offset: Int) -> [UInt8] {

@@ -26,7 +26,7 @@ struct RotationProcessTests {
             #expect(result.status == .exited(0))
             let last = try #require(result.outputText.split(separator: "\n").last).split(separator: " ")
             let snapshot = try yard.store.snapshot(of: ProbeRecord.self, named: "w\(number)")
-            // One sequence for each write: a lost update would show as a gap.
+            // Each write has a sequence: a lost update would show as a gap.
             #expect("\(snapshot.value.number)" == last[1])
             #expect("\(snapshot.provenance.sequence)" == last[2])
             #expect(last[1] == last[2])

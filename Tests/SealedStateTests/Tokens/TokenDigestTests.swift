@@ -185,7 +185,8 @@ private struct SharedAuthState: SealedRecord, Equatable {
         }
     }
 
-    /// From another implementation: Python's hashlib.blake2b, keyed by 32 bytes 0, 1, 2, … with the salt 16 bytes 0x40, 0x41, …
+    /// Vectors of another implementation: Python's hashlib.blake2b, keyed by 32 bytes 0, 1, 2, … with the salt 16 bytes
+    /// 0x40, 0x41, …
     @Test func theHashIsTheDocumentedOne() {
         let key = (0..<32).map { UInt8($0) }
         let salt = Bytes16(filling: { for index in 0..<16 { $0[index] = 0x40 + UInt8(index) } })

@@ -8,8 +8,8 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// A group with a team key, an app that may write `note` and everything below `accounts`, and an extension that may write
-/// `inbox` only. Both programs hold all of the group's keys.
+/// A group with a team key, an app that may write `note` and everything below `accounts`, and an extension that may
+/// write `inbox` only. Both programs hold all of the group's keys.
 struct WritersYard {
     let fixture: StoreFixture
     let team: TeamKey
