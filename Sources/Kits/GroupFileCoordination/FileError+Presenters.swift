@@ -1,7 +1,7 @@
 internal import SharedFiles
 
 extension FileError {
-    /// - Parameter process: who was asked, by the kernel's word.
+    /// - Parameter process: the asked process, by the kernel's credentials.
     static func presenterTimeout(_ path: String, process: Int32) -> FileError {
         FileError(
             .presenterTimeout, operation: "coordinate", path: path,
@@ -9,14 +9,14 @@ extension FileError {
                 + "ps -o pid,stat,args -p \(process)")
     }
 
-    /// Looking for presenters alone has used up the time.
+    /// Returns the error of a search for presenters that has used up the time.
     static func presenterSearchTimeout(_ directory: String) -> FileError {
         FileError(
             .presenterTimeout, operation: "look for presenters", path: directory,
             advice: "See who fills that directory: ls -ln \(directory.shellQuoted)")
     }
 
-    /// More registrations, or more processes to ask, than any use of ours has.
+    /// Returns the error of more registrations, or more processes to ask, than the library ever creates.
     static func tooManyRegistrations(_ directory: String) -> FileError {
         FileError(
             .presenterFailed, operation: "look for presenters", path: directory,
@@ -24,7 +24,7 @@ extension FileError {
                 + "process uses: ls -ln \(directory.shellQuoted)")
     }
 
-    /// - Parameter reason: the code that the presenter gave; nil where it gave none.
+    /// - Parameter reason: the code that the presenter gave; nil if it gave none.
     static func presenterFailed(_ path: String, process: Int32, reason: String?) -> FileError {
         let answer = reason.map { "answered \"\($0.prefix(64))\"" } ?? "broke off"
         return FileError(

@@ -58,7 +58,7 @@ struct PresenterRegistration: Sendable {
         return PresenterRegistration(name: name, bytes) != nil
     }
 
-    /// Removes the files of a process that is dead or presents nothing any more.
+    /// Removes the files of a process that is dead or has no more presented items.
     static func remove(_ name: String, in domain: CoordinationDomain) {
         // Cleanup only: a file that can't be removed is found again next time.
         for suffix in [itemsSuffix, socketSuffix] { try? domain.directory.remove(name + suffix, durability: .unsynced) }
