@@ -15,7 +15,7 @@ struct RotationTests {
 
     init() throws { yard = try RotationYard() }
 
-    /// Returns the fields that a reader checks.
+    /// Returns the header without the fields that resealing changes.
     private func facts(_ header: BlobHeader) -> BlobHeader {
         var facts = header
         (facts.epoch, facts.keyID) = (0, KeyID(bytes: .zero))

@@ -198,7 +198,7 @@ import Testing
         #expect(try behind.write(note) == 2)
     }
 
-    /// The vault's files are kept in an old state: a running program trusts the roster, not the files.
+    /// The vault's files are kept at an old period: a running program uses the roster's period, not theirs.
     @Test func theRosterEndsTheVaultOfARunningProgram() throws {
         let yard = try WritersYard()
         let app = try yard.open(as: yard.app)
