@@ -3,7 +3,7 @@ internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import KeyVault
 internal import PropertyLists
-internal import Sealing
+package import Sealing
 internal import SharedFiles
 
 /// Reads the records of one container: opens a blob, makes every check of a read in the order of `ReadCheck`, and says what
@@ -261,9 +261,9 @@ extension RecordReader {
 }
 
 /// A blob that is authentic, in its place and in order; what it says was not looked at yet.
-struct AcceptedBlob: ~Copyable {
+package struct AcceptedBlob: ~Copyable {
     /// The header to believe, and the plaintext, which is wiped with this value.
-    let opened: BlobOpener.Opened
+    package let opened: BlobOpener.Opened
     /// The file's bytes, as sealed.
     let sealed: [UInt8]
     /// Where the clock stood when it was accepted first; unknown for a blob that was not judged by the watermarks.
@@ -272,5 +272,11 @@ struct AcceptedBlob: ~Copyable {
     /// The writer whose signature was verified; nil for a name that no roster governs.
     var writer: WriterID?
 
-    var header: BlobHeader { opened.header.header }
+    package init(opened: consuming BlobOpener.Opened, sealed: [UInt8], writer: WriterID? = nil) {
+        self.opened = opened
+        self.sealed = sealed
+        self.writer = writer
+    }
+
+    package var header: BlobHeader { opened.header.header }
 }

@@ -46,7 +46,7 @@ public final class SealedStore: Sendable {
         creating: Bool = true, options: StoreOptions = StoreOptions()
     ) throws(StoreError) {
         let home = try Self.resolve(home)
-        package let container: GroupContainer
+        let container: GroupContainer
         do throws(AppGroupError) {
             container = try GroupContainer.open(
                 group, in: home, creating: creating, entitlements: options.entitlements)
