@@ -1,4 +1,5 @@
 import CryptoPrimitives
+import FoundationEssentials
 import KeyVault
 import PropertyLists
 import Sealing

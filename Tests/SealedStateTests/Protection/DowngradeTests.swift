@@ -105,7 +105,7 @@ import Testing
                 usleep(50_000)
                 return code { try person.write(Guarded(number: 2), named: "late") }
             default:
-                while !person.isProtected(place) { usleep(1000) }
+                while !person.reader.keys.isProtected(place) { usleep(1000) }
                 holder.kill(SIGKILL)
                 return nil
             }

@@ -236,7 +236,7 @@ import Testing
         #expect(code { try app.write(note, named: "accounts/guest/root") } == .notAuthorized)
         #expect(code { try widget.write(note, named: "accounts/guest/root") } == .notAuthorized)
         // The library's own names are governed only where a pattern names them.
-        let lease = try LeaseTable(store: widget).attempt("refresh", for: .seconds(5), waitedSince: nil)
+        let lease = try LeaseTable(writer: widget.writer).attempt("refresh", for: .seconds(5), waitedSince: nil)
         guard case .taken = lease else {
             Issue.record("the lease was not taken")
             return
