@@ -1,22 +1,22 @@
-/// What there is to say about one code: the row that explanations, advice, policies, logs and documents come from.
+/// The description of one code: the row for explanations, advice, policies, logs and documents.
 struct CodeEntry: Sendable {
     struct Traits: OptionSet, Sendable {
         let rawValue: Int
-        /// A blob was there and was refused.
+        /// A blob was found and refused.
         static let rejection = Traits(rawValue: 1)
-        /// Comes about without anybody's fault: time passes, and programs are updated one after the other.
+        /// Occurs without a fault: time passes, and programs are updated one after the other.
         static let expected = Traits(rawValue: 2)
         /// The blob itself is at fault, not the vault, the clock or this program: a copy of it is evidence.
         static let evidence = Traits(rawValue: 4)
     }
 
     let code: StoreError.Code
-    /// The check that fails with it; nil for what is no matter of a read.
+    /// The check that fails with it; nil for a code that does not concern reads.
     let check: ReadCheck?
     let traits: Traits
     /// One plain sentence.
     let explanation: String
-    /// One sentence on what to do, unless the error knows better.
+    /// One sentence of advice, unless the error gives a better one.
     let advice: String
 
     init(
@@ -37,7 +37,7 @@ struct CodeEntry: Sendable {
 }
 
 extension StoreError {
-    /// Whether a read found a blob and refused it: nothing is absent or locked, and nothing around the blob failed.
+    /// A read found a blob and refused it: nothing is absent or locked, and nothing around the blob failed.
     ///
     /// Thrown by a write, the same codes are about the value that was to be written.
     public var isRejection: Bool { code.isRejection }
@@ -50,22 +50,22 @@ extension StoreError.Code {
     /// Every code that this version knows: the rejections first.
     package static let all = CodeEntry.all.map(\.code)
 
-    /// The check that fails with this code; nil for what is no matter of a read.
+    /// The check that fails with this code; nil for a code that does not concern reads.
     public var check: ReadCheck? { entry?.check }
 
-    /// What it means, in one plain sentence that holds for every record.
+    /// The meaning, in one plain sentence that holds for every record.
     public var explanation: String { entry?.explanation ?? "This version has no explanation for it." }
 
-    /// Whether it says that a blob was there and was refused.
+    /// The code means that a blob was found and refused.
     public var isRejection: Bool { has(.rejection) }
 
-    /// Whether it comes about without anybody's fault: time passes, and programs are updated one after the other.
+    /// The code occurs without a fault: time passes, and programs are updated one after the other.
     package var isExpected: Bool { has(.expected) }
 
-    /// Whether the blob itself is at fault, so that a copy of it is evidence.
+    /// The blob itself is at fault, so a copy of it is evidence.
     var isEvidence: Bool { has(.evidence) }
 
-    /// What to do, where an error does not know better.
+    /// The advice, unless an error gives a better one.
     package var defaultAdvice: String { entry?.advice ?? "See the reason." }
 
     private var entry: CodeEntry? { CodeEntry.byCode[self] }

@@ -1,4 +1,4 @@
-/// The codes that refuse no blob: there is no value, or a call could not do its work.
+/// The codes that refuse no blob: there is no value, or a call failed.
 enum FailureTable {
     static let entries: [CodeEntry] = noValue + writing + movingIn + setUp
 

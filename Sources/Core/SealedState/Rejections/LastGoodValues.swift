@@ -2,13 +2,13 @@ internal import KeyVault
 internal import Sealing
 internal import Synchronization
 
-/// The blobs that this process last accepted and validated, sealed as they were read: what is in memory is no plaintext.
+/// The blobs that this process last accepted and validated, sealed as they were read: no plaintext is kept in memory.
 ///
-/// Bounded by count and size; what was accepted longest ago goes first.
+/// Bounded by count and size; the blob that was accepted longest ago is removed first.
 final class LastGoodValues: Sendable {
-    /// The most records that are remembered.
+    /// The maximum number of records.
     static let maximumCount = 256
-    /// The most bytes that they take together; a single blob beyond it is not remembered.
+    /// The maximum of bytes in total; a single larger blob is not remembered.
     static let maximumSize = 16 << 20
 
     struct Entry: Sendable {
@@ -35,11 +35,11 @@ final class LastGoodValues: Sendable {
 
     /// Remembers a blob that passed every check; the array is shared, not copied.
     func keep(_ sealed: [UInt8], sequence: UInt64, for name: NameTag) {
-        // What is too large still ends what was remembered: that is not the last good value any more.
+        // A blob that is too large still removes the remembered one, which is no longer the last good value.
         guard sealed.count <= maximumSize else { return forget(name) }
         state.withLock { state in
             state.turn += 1
-            // A slower read of an older value must not take the place of a newer one.
+            // A slower read of an older value must not replace a newer one.
             if let known = state.entries[name], known.covered > sequence { return }
             let entry = Entry(sealed: sealed, covered: sequence, turn: state.turn)
             let former = state.entries.updateValue(entry, forKey: name)
@@ -48,7 +48,7 @@ final class LastGoodValues: Sendable {
         }
     }
 
-    /// The blob of a name, if there is one.
+    /// Returns the remembered blob of a name, if any.
     func entry(for name: NameTag) -> Entry? { state.withLock { $0.entries[name] } }
 
     /// Notes that the record's state up to a sequence is no deletion, although it is refused.
@@ -59,7 +59,7 @@ final class LastGoodValues: Sendable {
         }
     }
 
-    /// Forgets a record that is gone.
+    /// Forgets a record that is absent.
     func forget(_ name: NameTag) {
         state.withLock { state in
             guard let former = state.entries.removeValue(forKey: name) else { return }
@@ -77,24 +77,23 @@ final class LastGoodValues: Sendable {
     }
 }
 
-/// The last value that this process accepted, in place of one that is refused.
+/// Access to the last value that this process accepted, in place of a refused one.
 extension RecordReader {
-    /// Remembers a blob whose value passed every check; a no-op unless the policy asks for it.
+    /// Remembers a blob whose value passed every check, if the policy requires it.
     func keepAsLastGood(_ blob: borrowing AcceptedBlob, at place: RecordPlace) {
         guard options.rejectionPolicy.keepsLastGood else { return }
         lastGood.keep(blob.sealed, sequence: blob.header.sequence, for: place.context.nameTag)
     }
 
-    /// Notes that a refused blob is the record's accepted state, so that no deletion lies between it and the last good one.
+    /// Notes that a refused blob is the record's accepted state: no deletion is between it and the last good one.
     func noteRefused(_ blob: borrowing AcceptedBlob, at place: RecordPlace) {
         guard options.rejectionPolicy.keepsLastGood else { return }
         lastGood.cover(blob.header.sequence, for: place.context.nameTag)
     }
 
-    /// The last good value, with every check that can be made of it now.
+    /// Returns the last good value after every check that can be made of it now.
     ///
-    /// - Throws: `.locked` where only its key is missing; `rejection` where there is no such value or it does not hold any
-    ///   more.
+    /// - Throws: `.locked` if only its key is missing; `rejection` if there is no such value or it is no longer valid.
     func lastGoodSnapshot<Record: SealedRecord>(
         of type: Record.Type, insteadOf rejection: StoreError, at place: RecordPlace
     ) throws(StoreError) -> RecordSnapshot<Record> {
@@ -114,8 +113,9 @@ extension RecordReader {
     private func lastGoodBlob(at place: RecordPlace) -> [UInt8]? {
         let name = place.context.nameTag
         guard let entry = lastGood.entry(for: name) else { return nil }
-        // A newer state that was accepted, by whomever, and is not what was refused here: it may have been a deletion,
-        // and what was deleted must not come back because somebody damaged the tombstone.
+        // Another program accepted a newer state than the one refused here: it may have been a deletion, and a deleted
+        // value
+        // must not return because the tombstone was damaged.
         watermarks.refresh()
         guard let mark = watermarks.mark(of: name), mark.sequence > entry.covered else { return entry.sealed }
         return nil

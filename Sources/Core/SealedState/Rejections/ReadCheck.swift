@@ -1,4 +1,4 @@
-/// The checks of a read, in the order in which they run: what costs least and trusts least comes first.
+/// The checks of a read, in the order in which they run: the cheapest and least trusting first.
 ///
 /// Each has its own rejections (`StoreError.Code.check`); the first one that fails is the answer.
 public enum ReadCheck: String, CaseIterable, Comparable, Sendable {
@@ -12,33 +12,33 @@ public enum ReadCheck: String, CaseIterable, Comparable, Sendable {
     case key
     /// The vault has the same epoch for that key.
     case epoch
-    /// The header is what was written under that key.
+    /// The header was written under that key and is unchanged.
     case commitment
     /// No completed rotation has retired its key.
     case retirement
-    /// The contents are what was sealed.
+    /// The contents are unchanged since they were sealed.
     case contents
-    /// A writer with the right has signed it, where the group's roster governs its name.
+    /// A writer with the right has signed it, if the group's roster governs its name.
     case authority
-    /// It is not behind what was accepted before, nor beside it, nor too far ahead.
+    /// The blob is neither behind the accepted state, nor beside it, nor too far ahead.
     case order
     /// The type reads its schema version.
     case version
     /// Its nesting and its number of values are safe to decode.
     case structure
-    /// It decodes as the type.
+    /// The contents decode as the type.
     case decoding
     /// The steps from an older version to the present one succeed.
     case migration
-    /// It has not expired and is not of the future.
+    /// The value has not expired and is not from the future.
     case freshness
     /// The record's own rules hold.
     case rules
 
-    /// What passes it, in a few words.
+    /// The condition that passes the check, in a few words.
     public var meaning: String { Self.meanings[self] ?? "" }
 
-    /// Whether it needs the record's type: such a check cannot be made by tools that know only the name.
+    /// The check needs the record's type, so tools that know only the name cannot make it.
     public var needsType: Bool { [.version, .decoding, .migration, .rules].contains(self) }
 
     /// Earlier checks are smaller.
@@ -66,25 +66,25 @@ public enum ReadCheck: String, CaseIterable, Comparable, Sendable {
     ]
 }
 
-/// What came of each check of a read, for tools that explain a rejection.
+/// The outcome of each check of a read, for tools that explain a rejection.
 package struct ReadExamination: Sendable {
     package enum Outcome: String, Sendable {
-        /// It holds.
+        /// The check passed.
         case ok
-        /// It does not, and that is why the blob is refused.
+        /// The check failed, and the blob is refused for it.
         case refused
-        /// It could not be made: the vault is locked.
+        /// The check could not be made: the vault is locked.
         case locked
         /// An earlier check was the last one.
         case notReached
-        /// Only a program that has the record's type can tell.
+        /// Only a program that has the record's type can make the check.
         case needsType
     }
 
-    /// What the record is refused for, or `.locked`; nil where every check that needs no type holds.
+    /// The rejection of the record, or `.locked`; nil if every check that needs no type passed.
     package let error: StoreError?
 
-    /// What came of a check.
+    /// Returns the outcome of a check.
     package func outcome(of check: ReadCheck) -> Outcome {
         if let error, let end = error.code.check {
             if check == end { return error.isRejection ? .refused : .locked }

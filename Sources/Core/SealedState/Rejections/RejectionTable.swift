@@ -131,15 +131,15 @@ enum RejectionTable {
     private static let outOfOrder = "Do not use it; the producing program's next write mends it."
 }
 
-/// The tables of `docs/validation.md`, made from the sources themselves.
+/// The tables of `docs/validation.md`, generated from the sources.
 enum RejectionDocument {
     struct Table {
-        /// The line that it stands behind.
+        /// The line that the table follows.
         let start: String
         let markdown: String
     }
 
-    /// The line that it stands before.
+    /// The line that the table precedes.
     static let end = "<!-- end -->"
 
     static var tables: [Table] {

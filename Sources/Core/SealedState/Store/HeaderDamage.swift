@@ -2,8 +2,8 @@ internal import CryptoPrimitives
 internal import KeyVault
 internal import Sealing
 
-/// Whether a header that names an unknown key, epoch or format is a damaged one, or one that a newer vault or program
-/// wrote (docs/decisions/0004).
+/// Decides for a header that names an unknown key, epoch or format: it is damaged, or a newer vault or program wrote it
+/// (docs/decisions/0004).
 struct HeaderDamage {
     private let prefix: [UInt8]
     private let place: RecordPlace
@@ -11,7 +11,7 @@ struct HeaderDamage {
     private let vault: Vault
     private let keyring: Keyring
 
-    /// - Parameter prefix: The blob's first 176 bytes, or less where it is shorter.
+    /// - Parameter prefix: The blob's first 176 bytes, or less if the blob is shorter.
     init(_ prefix: [UInt8], _ place: RecordPlace, _ reader: RecordReader) {
         self.prefix = prefix
         self.place = place
@@ -20,24 +20,25 @@ struct HeaderDamage {
         keyring = vault.keyring
     }
 
-    /// What the header claims of the sequence, where it is this record's.
+    /// The sequence that the header claims, if the header is this record's.
     var claim: RefusedBlob.Claim {
         guard let header = claimed, header.nameTag == place.context.nameTag else { return .none }
         return .asserted(header.sequence)
     }
 
-    /// What the header says of the sequence where the blob is at fault, and neither the vault nor this program; nil where
-    /// that is not evident.
+    /// Returns the header's claim of a sequence if the blob is evidently at fault, not the vault or this program;
+    /// otherwise
+    /// `nil`.
     func evidentClaim(_ code: StoreError.Code) -> RefusedBlob.Claim? {
         switch code {
-        // A newer program's blob looks just like that, and nothing that this user ever accepted speaks against it.
+        // A newer program's blob looks the same, and no state that this user has accepted contradicts it.
         case .unsupportedFormat: mendedClaim
         case .unknownKey, .wrongEpoch: mendedClaim ?? (isOfKnownTime ? claim : nil)
         default: nil
         }
     }
 
-    /// The same for a header that is malformed: a flipped bit of the writer's id or of the flag of signed blobs is evident.
+    /// The claim of a malformed header. A flipped bit in the writer's id or in the flag of signed blobs is evident.
     var malformedClaim: RefusedBlob.Claim { mendedClaim ?? claim }
 
     private var mendedClaim: RefusedBlob.Claim? {
@@ -46,15 +47,17 @@ struct HeaderDamage {
             ? RefusedBlob.Claim.none : .authentic(mended.header.sequence)
     }
 
-    /// Whether the vault has accepted states of this record before and knows of every epoch up to the one that the header
-    /// names: then a key of that epoch which it has never held is nobody's. A later epoch may be that of a vault which
-    /// was put back to an earlier state.
+    /// Indicates that the vault has accepted states of this record before and knows every epoch up to the one that the
+    /// header names: a key of that epoch that the vault has never held does not exist. A later epoch may belong to a
+    /// vault
+    /// that was later restored to an earlier state.
     private var isOfKnownTime: Bool {
         guard let header = claimed, header.nameTag == place.context.nameTag,
             watermarks.mark(of: place.context.nameTag) != nil, let keys = try? vault.keySummaries()
         else { return false }
         if keys.contains(where: { $0.id == header.keyID }) { return true }
-        // Each class counts its own epochs: of neither may that epoch be yet to come. Without persons there is one class.
+        // Each class counts its own epochs: the epoch must not be ahead in either class. Without persons there is one
+        // class.
         let hasPersons = (try? vault.slots())?.contains { $0.reach == .whenUnlocked } ?? true
         return ProtectionClass.allCases.allSatisfy { protection in
             let epochs = keys.filter { $0.protection == protection }.map(\.epoch)
@@ -65,7 +68,7 @@ struct HeaderDamage {
     private var claimed: BlobHeader? { try? UnverifiedHeader(parsing: prefix).claimed }
 }
 
-// Mending: the fields in doubt are put right on a copy, and a key of the vault then has to vouch for all of the header.
+// Repair: the doubtful fields are corrected on a copy, and a key of the vault must then verify the whole header.
 extension HeaderDamage {
     private static let noWriter = [UInt8](repeating: 0, count: 16)
 
@@ -74,14 +77,14 @@ extension HeaderDamage {
         static let epoch = 12..<16, keyID = 48..<64, writer = 88..<104, codec = 104, reserved = 105..<112
     }
 
-    /// The header as a key at hand has sealed it for this place, where only the fields in doubt differ from it.
+    /// The header as an available key sealed it for this place, with only the doubtful fields changed.
     private var mended: VerifiedHeader? {
         guard prefix.count >= BlobLayout.headerSize else { return nil }
         return keyring.ids.lazy.compactMap { keyring.sealingKey(for: $0) }.compactMap(mended(by:)).first
             ?? keyring.lockedIDs.lazy.compactMap(lentKey).compactMap(mended(by:)).first
     }
 
-    /// A key of *when unlocked*, for this one look; nil while it is locked.
+    /// Returns a key of *when unlocked* for this one check; `nil` while the key is locked.
     private func lentKey(_ id: KeyID) -> SealingKey? { try? vault.keyring(toOpen: id).sealingKey(for: id) }
 
     private func mended(by key: SealingKey) -> VerifiedHeader? {

@@ -4,19 +4,20 @@ internal import KeyVault
 internal import Sealing
 internal import SharedFiles
 
-/// A record whose lock is held: compares what is stored, seals the next sequence and replaces the file.
+/// A record whose lock is held: compares the stored blob, seals the next sequence and replaces the file.
 struct LockedRecord: ~Copyable {
     private let writer: RecordWriter
     private let reader: RecordReader
     private let keys: RecordKeys
     private let place: RecordPlace
     private let lock: HeldLock
-    /// The header that was verified before the lock was taken, or before under the lock.
+    /// The header that was verified before the lock was taken, or earlier under the lock.
     private let seen: SeenHeader
-    /// The key of *after first unlock* by a look under the lock, or why there is none; nil where each write looks.
+    /// The key of *after first unlock*, read from the vault under the lock, or the error; `nil` if each write reads the
+    /// vault.
     private let key: Result<SealingKey, StoreError>?
 
-    /// - Parameter isLooking: Whether the vault is looked at now, for the one write that follows at once.
+    /// - Parameter isLooking: Pass `true` to read the vault now, for the one write that follows immediately.
     init(
         _ place: RecordPlace, of writer: RecordWriter, lock: consuming HeldLock, seen: SeenHeader,
         looking isLooking: Bool
@@ -33,13 +34,13 @@ struct LockedRecord: ~Copyable {
 
     private func standing() throws(StoreError) -> StandingBlob { try reader.standing(at: place, seen: seen) }
 
-    /// Refuses early what a write with that condition would refuse.
+    /// Throws early the error that a write with that condition would throw.
     func require(_ condition: WriteCondition) throws(StoreError) {
         guard condition != .always else { return }
         try require(condition, try standing())
     }
 
-    /// Whether a blob of *when unlocked* stands under a name that is not listed.
+    /// Returns `true` if a blob of *when unlocked* is stored under a name that is not listed.
     func isUnlisted() throws(StoreError) -> Bool {
         guard keys.vault.keyring.whenUnlockedEpoch != nil, !keys.isProtected(place) else { return false }
         return isUnlisted(try standing())
@@ -52,7 +53,7 @@ struct LockedRecord: ~Copyable {
 
     /// Seals and writes the next value.
     ///
-    /// - Returns: Its sequence; nil where the request wants the name listed first, and nothing is written.
+    /// - Returns: Its sequence; `nil` if the request requires the name to be listed first, and nothing is written.
     func write(_ payload: RecordPayload, _ request: WriteRequest) throws(StoreError) -> UInt64? {
         guard payload.count <= reader.options.maximumRecordSize else {
             throw StoreError(
@@ -80,13 +81,14 @@ struct LockedRecord: ~Copyable {
 
     /// Writes a tombstone.
     ///
-    /// - Returns: Its sequence; nil where the request wants the name listed first, and nothing is written.
+    /// - Returns: Its sequence; `nil` if the request requires the name to be listed first, and nothing is written.
     func delete(_ request: WriteRequest) throws(StoreError) -> UInt64? {
         let grant = try reader.requireRight(to: place, deleting: true)
         let standing = try standing()
         try require(request.condition, standing)
-        // A file that was taken away, or an old tombstone that was put back, is no deletion: without a new tombstone the
-        // value could be put back as well.
+        // A removed file or an old tombstone that was put back is no deletion: without a new tombstone the value could
+        // be put
+        // back as well.
         switch standing {
         case .nothing where !reader.isMissing(place):
             throw StoreError(.absent, "delete", place.name.text, "There is no record of that name.")
@@ -100,13 +102,13 @@ struct LockedRecord: ~Copyable {
         return try putTombstone(sequence, grant, request)
     }
 
-    /// Takes the tombstone of a deleted record away.
+    /// Removes the tombstone of a deleted record.
     func purge(_ request: WriteRequest) throws(StoreError) {
         let grant = try reader.requireRight(to: place, deleting: true)
         let standing = try standing()
         let sequence: UInt64
         switch standing {
-        // One that a power loss could take back is written durably first: what is remembered has to be true.
+        // A tombstone that a power loss could revert is first written durably: the remembered state must be true.
         case .tombstone(let tombstone) where tombstone.header.flags.contains(.unsynced):
             sequence = try putTombstone(try nextSequence(standing), grant, request)
         case .tombstone(let tombstone):
@@ -119,15 +121,16 @@ struct LockedRecord: ~Copyable {
                 advice: "Delete it first.", cause: standing.rejection)
         }
         try requireLock("purge")
-        // Before the file goes: after a crash in between a tombstone is left, and not a record that is missed.
+        // Before the file is removed: after a crash in between, a tombstone is left, and not a missing record.
         reader.watermarks.notePurge(of: place.context.nameTag, at: sequence)
         do throws(FileError) { try reader.backend.remove(place.address) } catch {
             throw StoreError(writing: error, place.name.text)
         }
     }
 
-    /// This user may never have read the deletion: unless it is accepted before its mark goes, what was deleted could be put
-    /// back.
+    /// Accepts the deletion. This user may never have read it: unless it is accepted before its mark is removed, the
+    /// deleted
+    /// value could be put back.
     private func acceptDeletion(_ tombstone: VerifiedHeader) throws(StoreError) {
         let verdict = reader.acknowledge(tombstone)
         guard verdict == .advances || verdict == .same else {
@@ -136,7 +139,7 @@ struct LockedRecord: ~Copyable {
         }
     }
 
-    // MARK: What has to hold
+    // MARK: Requirements
 
     private func require(_ condition: WriteCondition, _ standing: StandingBlob) throws(StoreError) {
         switch (condition, standing) {
@@ -149,7 +152,8 @@ struct LockedRecord: ~Copyable {
         }
     }
 
-    /// A program that cannot read what lies there would lose what it does not know of.
+    /// Throws if the stored value has a newer schema: a program that cannot read it would lose the fields it does not
+    /// know.
     private func requireNoNewer(than version: UInt32, _ standing: StandingBlob) throws(StoreError) {
         guard case .value(let header) = standing, header.schemaVersion > version else { return }
         throw StoreError(
@@ -158,10 +162,10 @@ struct LockedRecord: ~Copyable {
             advice: "Update this program; to go back on purpose, delete the record first.")
     }
 
-    /// How far a damaged header is believed beyond what was accepted: other users' writes that this one has not seen.
+    /// The limit for believing a damaged header beyond the accepted state: it allows for other users' unseen writes.
     private static let trustedClaim: UInt64 = 1 << 16
 
-    /// One more than whatever is highest: what lies there, what was accepted before, what a damaged header claims.
+    /// Returns one more than the highest of: the stored sequence, the accepted one, and a damaged header's claim.
     private func nextSequence(_ standing: StandingBlob) throws(StoreError) -> UInt64 {
         let mark = reader.watermarks.mark(of: place.context.nameTag)
         var highest = mark?.sequence ?? 0
@@ -174,8 +178,9 @@ struct LockedRecord: ~Copyable {
             case .none: break
             case .authentic(let sequence): highest = max(highest, sequence)
             case .asserted(let sequence):
-                // A flipped high bit, or a row of planted headers, must not send the record beyond what readers accept: a
-                // claim counts for much only where nothing better is known.
+                // A flipped high bit, or a series of planted headers, must not move the record beyond what readers
+                // accept: a claim
+                // counts for much only if nothing better is known.
                 let trust = mark == nil ? Watermark.maximumJump / 2 : Self.trustedClaim
                 if sequence > highest, sequence - highest <= trust { highest = sequence }
             }
@@ -186,8 +191,8 @@ struct LockedRecord: ~Copyable {
         return highest + 1
     }
 
-    /// A blob that readers refuse is not destroyed by a write: it is kept in quarantine first. Where that is impossible the
-    /// write goes on all the same, else whoever planted the blob could stop every writer.
+    /// Copies a blob that readers refuse to quarantine before the write destroys it. If that fails the write continues:
+    /// otherwise a planted blob could stop every writer.
     private func keepIfRefused(_ standing: StandingBlob) {
         guard case .refused(let blob) = standing, blob.isFile else { return }
         reader.keepInQuarantine(blob.rejection, at: place)
@@ -211,7 +216,7 @@ struct LockedRecord: ~Copyable {
     ) -> Result<UInt64, StoreError> {
         do throws(StoreError) {
             let key = try activeKey(for: protection)
-            // Asked again under the lock, after a look at the vault: a name may have been listed meanwhile.
+            // Checked again under the lock, after reading the vault: the name may have been listed in the meantime.
             if protection == .afterFirstUnlock, !request.lowersClass, keys.isProtected(place) {
                 throw .downgraded(writing: place.name.text)
             }
@@ -234,7 +239,8 @@ struct LockedRecord: ~Copyable {
     }
 
     private func replace(with blob: [UInt8], isDeletion: Bool, _ request: WriteRequest) throws(StoreError) {
-        // Under the record's lock: whoever has the lease by now writes after us or waits, and never before us.
+        // Under the record's lock: a program that has taken the lease by now writes after this write or waits, never
+        // before it.
         if let fence = request.fence { try writer.requireLease(fence) }
         try requireLock("write")
         do throws(FileError) {
@@ -245,7 +251,8 @@ struct LockedRecord: ~Copyable {
         }
     }
 
-    /// A lock whose file was replaced excludes nobody any more: better to fail than to overwrite unseen.
+    /// Throws if the lock's file was replaced, since the lock then excludes no other program: failing is better than
+    /// overwriting unseen.
     private func requireLock(_ operation: String) throws(StoreError) {
         guard !lock.isStillNamed() else { return }
         throw StoreError(
@@ -253,8 +260,9 @@ struct LockedRecord: ~Copyable {
             advice: "Try again.")
     }
 
-    /// A writer has accepted what it wrote. Here it shows whether somebody else wrote at the same time: then the lock was
-    /// no lock.
+    /// Accepts the written header as this user's state. The verdict shows whether another program wrote at the same
+    /// time,
+    /// which means that the lock did not hold.
     private func remember(_ header: VerifiedHeader) throws(StoreError) {
         let verdict = reader.acknowledge(header)
         guard verdict == .advances || verdict == .same, lock.isStillNamed() else {
@@ -267,20 +275,21 @@ struct LockedRecord: ~Copyable {
     }
 }
 
-/// How one write is to be done: what the public calls' parameters come to.
+/// The parameters of one write, collected from the public calls.
 struct WriteRequest {
     var condition: WriteCondition = .always
     /// The lease that the writer relies on.
     var fence: LeaseFence?
     var durability: Durability
-    /// How long to wait for the record's lock.
+    /// The time limit for the record's lock.
     var timeout: Duration
     var isCancelled: (() -> Bool)?
-    /// Whether the write only takes settings away from a suite: then it is a deletion.
+    /// The write only removes settings from a suite, so it counts as a deletion.
     var isReduction = false
-    /// Whether a name that is *when unlocked* gets a blob of the lower class: a person has stated it.
+    /// A name that is *when unlocked* gets a blob of the lower class: a person has requested it.
     var lowersClass = false
-    /// Whether nothing is written where a blob of *when unlocked* stands, or is to be written, under a name that is not
-    /// listed: the caller lists the name and writes again.
+    /// Nothing is written if a blob of *when unlocked* is stored, or would be written, under a name that is not listed:
+    /// the
+    /// caller lists the name and writes again.
     var listsName = false
 }

@@ -2,20 +2,22 @@ internal import CryptoPrimitives
 package import KeyVault
 package import Sealing
 
-/// The keys that records are opened and sealed with, as their vault has them.
+/// The keys of the vault that records are opened and sealed with.
 package struct RecordKeys: Sendable {
     let vault: Vault
 }
 
-/// Which keys a blob is opened with.
+/// Selects the keys for opening a blob.
 extension RecordKeys {
-    /// Opens a blob with the keys at hand; where they do not know its key another program may have rotated, and the
-    /// vault is looked at once more. A key of *when unlocked* is never at hand: it comes from the vault for this one opening.
+    /// Opens a blob with the available keys. If its key is unknown, another program may have rotated, and the vault is
+    /// read
+    /// once more. A key of *when unlocked* is never kept available: it comes from the vault for this one opening.
     ///
-    /// The blob's key decides, whatever class its type asks for now: a blob from before the type changed stays readable.
+    /// The blob's key decides, not the class its type states now: a blob from before the type changed stays readable.
     /// - Parameter blob: The blob, or its first 176 bytes.
-    /// - Throws: `StoreError` `.locked` for a key that needs the user, and what the opening threw; where the key was
-    ///   destroyed it says so.
+    /// - Throws: `StoreError` `.locked` for a key that needs the user, and the error of the opening; it says so if the
+    ///   key
+    ///   was destroyed.
     package func withKeys<Result: ~Copyable>(
         for blob: [UInt8], _ operation: String, _ place: RecordPlace,
         _ open: (Keyring) throws(SealingError) -> Result
@@ -44,7 +46,8 @@ extension RecordKeys {
         return header
     }
 
-    /// - Throws: `StoreError` `.retiredEpoch` for a blob of an epoch that a completed rotation has ended; `.downgraded` for
+    /// - Throws: `StoreError` `.retiredEpoch` for a blob of an epoch that a completed rotation has ended; `.downgraded`
+    ///   for
     ///   one of *after first unlock* under a name that is *when unlocked*.
     package func requireCurrent(_ header: BlobHeader, _ operation: String, _ place: RecordPlace) throws(StoreError) {
         let keyring = vault.keyring
@@ -69,42 +72,44 @@ extension RecordKeys {
         )
     }
 
-    /// What new blobs of a class are sealed under. A key of *when unlocked* is for one write: to keep it would be to keep it
-    /// from a lock.
+    /// Returns the key that seals new blobs of a class. A key of *when unlocked* is for one write: if it were kept,
+    /// locking
+    /// the vault would not remove it.
     ///
-    /// - Throws: `StoreError` `.locked`, those of the vault.
+    /// - Throws: `StoreError` `.locked`, the vault's errors.
     package func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
         do throws(VaultError) { return try vault.activeKey(for: protection) } catch {
             throw StoreError(error, "write with")
         }
     }
 
-    /// The key of *after first unlock* after a look at the vault, or why there is none.
+    /// Returns the key of *after first unlock* after reading the vault, or the error.
     func lookedUpKey() -> Result<SealingKey, StoreError> {
         do throws(StoreError) { return .success(try activeKey(for: .afterFirstUnlock)) } catch {
             return .failure(error)
         }
     }
 
-    /// Sees to it that a class has a key to seal with, and that it is within reach. Called before a record's lock is taken:
-    /// the vault's lock comes before those.
+    /// Creates the key of a class if it is missing, and checks that it is available. Call it before taking a record's
+    /// lock:
+    /// the vault's lock comes first.
     ///
     /// A name that is written in the class *when unlocked* for the first time is listed here, before the blob. A listed
-    /// name keeps its class, whatever the class of a record's type.
-    /// - Parameter name: The record's; nil for blobs without one.
-    /// - Throws: `StoreError` `.locked`, `.downgraded`, `.orphanedBlobs`, those of changing the vault.
+    /// name keeps its class, regardless of the class of a record's type.
+    /// - Parameter name: The record's name; `nil` for blobs without one.
+    /// - Throws: `StoreError` `.locked`, `.downgraded`, `.orphanedBlobs`, the errors of changing the vault.
     package func prepareKey(for protection: ProtectionClass, named name: String? = nil) throws(StoreError) {
         if protection == .afterFirstUnlock {
             guard let name, vault.isListed(record: name, in: vault.keyring) else { return }
         }
         do throws(VaultError) { try vault.makeKey(for: .whenUnlocked, record: name) } catch {
-            // A program that means the lower class may be one that no unlocking helps.
+            // A program that requests the lower class may be one that cannot be unlocked.
             if protection == .afterFirstUnlock, error.code == .locked, let name {
                 throw .downgraded(writing: name)
             }
             let failure = StoreError(error, "write with")
             guard failure.code == .durabilityUnknown else { throw failure }
-            // Of the vault: said of a record it would mean that the record is in place.
+            // About the vault: for a record this code would mean that the record was written.
             throw StoreError(
                 .file, failure.operation, failure.subject, failure.reason, advice: failure.advice, errno: failure.errno,
                 cause: error)
@@ -112,12 +117,12 @@ extension RecordKeys {
     }
 }
 
-/// Keys that are not at hand although the vault knows them.
+/// Access to keys that are not available although the vault knows them.
 extension RecordKeys {
-    /// The keyring after a look at the vault; where a blob claims a key of *when unlocked*, with that one in it.
+    /// Returns the keyring after reading the vault; if a blob claims a key of *when unlocked*, with that key in it.
     ///
     /// - Parameter blob: The blob, or its first 176 bytes.
-    /// - Throws: `StoreError` `.locked` where that key needs the user, those of the vault.
+    /// - Throws: `StoreError` `.locked` if that key needs the user, the vault's errors.
     func keyring(toOpen blob: [UInt8], _ operation: String, _ subject: String) throws(StoreError) -> Keyring {
         let id = try? UnverifiedHeader(parsing: blob).claimed.keyID
         do throws(VaultError) {
@@ -131,7 +136,7 @@ extension RecordKeys {
         }
     }
 
-    /// That the key which a blob claims was destroyed; nil for any other.
+    /// Returns the error for a blob whose claimed key was destroyed; `nil` for any other blob.
     func destroyedKey(of blob: [UInt8], _ operation: String, _ subject: String) -> StoreError? {
         guard let id = try? UnverifiedHeader(parsing: blob).claimed.keyID, let key = destroyedKey(id) else {
             return nil
@@ -142,7 +147,7 @@ extension RecordKeys {
             advice: "No key opens it any more: restore a backup of the vault from before, or write it anew.")
     }
 
-    /// Whether the key of a blob was destroyed on purpose: then the vault is not at fault.
+    /// Returns `true` if the key of a blob was destroyed on purpose: the vault is then not at fault.
     func isKeyDestroyed(of blob: [UInt8]) -> Bool {
         guard let id = try? UnverifiedHeader(parsing: blob).claimed.keyID else { return false }
         return destroyedKey(id) != nil
@@ -153,17 +158,18 @@ extension RecordKeys {
     }
 }
 
-/// Of which class the keys are that records were sealed under.
+/// The protection class of the keys that records were sealed under.
 extension RecordKeys {
-    /// The class of a blob's key, by its verified header; nil for a key that the vault does not hold.
+    /// Returns the class of a blob's key, by its verified header; `nil` for a key that the vault does not hold.
     func protection(of header: BlobHeader) -> ProtectionClass? {
         let keyring = vault.keyring
         guard keyring.isLocked(header.keyID) || keyring.ids.contains(header.keyID) else { return nil }
         return keyring.protection(of: header.keyID)
     }
 
-    /// The class of a value that states none: *when unlocked* for a listed name, else that of the value that it replaces,
-    /// else the vault's default.
+    /// Returns the class of a value that states none: *when unlocked* for a listed name, else the class of the value
+    /// that it
+    /// replaces, else the vault's default.
     func protection(of standing: StandingBlob, at place: RecordPlace) -> ProtectionClass {
         if isProtected(place) { return .whenUnlocked }
         guard case .value(let header) = standing else {
@@ -173,15 +179,16 @@ extension RecordKeys {
         return protection(of: header) ?? .afterFirstUnlock
     }
 
-    /// The class of a tombstone: a deletion of what is *when unlocked* takes a person as well.
+    /// Returns the class of a tombstone: deleting a value of *when unlocked* takes a person as well.
     func deletionProtection(at place: RecordPlace) -> ProtectionClass {
         isProtected(place) ? .whenUnlocked : .afterFirstUnlock
     }
 
-    /// Whether a name is *when unlocked*: then so is every blob under it, whatever the class of a record's type.
+    /// Returns `true` if a name is *when unlocked*: then so is every blob under it, for any class of a record's
+    /// type.
     func isProtected(_ place: RecordPlace) -> Bool { vault.isListed(record: place.name.text, in: vault.keyring) }
 
-    /// - Throws: `StoreError` `.downgraded` where no person is there who could state the lower class.
+    /// - Throws: `StoreError` `.downgraded` if no person is present who could request the lower class.
     func requirePerson(_ place: RecordPlace) throws(StoreError) {
         do throws(VaultError) { _ = try vault.activeKey(for: .whenUnlocked) } catch {
             guard error.code == .locked else { throw StoreError(error, "write with") }

@@ -3,24 +3,24 @@ internal import KeyVault
 package import Sealing
 internal import SharedFiles
 
-/// One record as a list shows it; its contents were not opened.
+/// A listed record, whose contents were not opened.
 public struct RecordListing: Sendable {
     /// The record's name.
     public let name: String
     /// Its provenance; nil when its header is refused.
     public let provenance: Provenance?
-    /// Whether it is a deletion that is kept so that it cannot be undone unseen.
+    /// The record is a deletion, kept so that it cannot be undone unseen.
     public let isDeleted: Bool
-    /// Why its header is refused; nil when it is not.
+    /// The reason why its header is refused; nil when it is not.
     public let rejection: StoreError?
     /// Its verified header; nil when it is refused.
     package let header: BlobHeader?
-    /// The version of the roster under which its writer signed it; nil where no signature was verified.
+    /// The version of the roster under which its writer signed it; nil if no signature was verified.
     package var rosterVersion: UInt64?
 }
 
 extension RecordReader {
-    /// One record as the list shows it; nil where there is no file.
+    /// Returns the list's entry for a record; `nil` if there is no file.
     func listing(_ name: String) -> RecordListing? {
         do throws(StoreError) {
             let place = try places.place(stored: name)
@@ -40,7 +40,9 @@ extension RecordReader {
         }
     }
 
-    /// As on a read: a header that another thread overtook is no replay, and the file has changed since.
+    /// Reads the header and judges it as a read does: if another thread overtook the header, the file has changed
+    /// since, and
+    /// it is no replay.
     private func judgedHeader(_ place: RecordPlace) throws(StoreError) -> (ListedHeader, Watermark.Verdict)? {
         var previous: VerifiedHeader?
         var attempts = 0
@@ -54,7 +56,7 @@ extension RecordReader {
         return nil
     }
 
-    /// The verified header of what is stored in a place; nil where there is no file.
+    /// Returns the verified header of the blob stored in a place; `nil` if there is no file.
     func listedHeader(_ place: RecordPlace) throws(StoreError) -> ListedHeader? {
         if let authority, authority.governs(place.name.text) { return try governedHeader(place) }
         let prefix = try StoreError.onFiles("list", place.name.text) { () throws(FileError) in

@@ -3,12 +3,12 @@ package import Sealing
 package import SharedFiles
 internal import Synchronization
 
-/// Everything about a record's name that takes hashing to know.
+/// The values derived from a record's name by hashing.
 package struct RecordPlace: Sendable {
     package let name: RecordName
     package let context: BlobContext
     package let address: BlobAddress
-    /// Whether the write in hand has just listed the name: the value of the lower class that it replaces is no downgrade.
+    /// The current write has just listed the name: the value of the lower class that it replaces is no downgrade.
     var isBeingRaised = false
 
     init(_ name: RecordName, group: String) {
@@ -22,7 +22,7 @@ package struct RecordPlace: Sendable {
 
 /// Remembers places by name, so that a read of a known record hashes nothing.
 package final class RecordPlaces: Sendable {
-    /// A bound against callers that make up names: beyond it the memory starts anew.
+    /// A bound against callers that generate names: at this size the cache is emptied.
     private static let capacity = 1024
 
     private let group: String
@@ -45,7 +45,7 @@ package final class RecordPlaces: Sendable {
         try place(name) { () throws(StoreError) in try RecordName(reserved: name) }
     }
 
-    /// The place of whatever record a file stands for.
+    /// Returns the place of the record that a file's name denotes.
     ///
     /// - Throws: `StoreError` `.invalidName`.
     func place(stored name: String) throws(StoreError) -> RecordPlace {
@@ -55,11 +55,12 @@ package final class RecordPlaces: Sendable {
     private func place(
         _ name: String, _ check: () throws(StoreError) -> RecordName
     ) throws(StoreError) -> RecordPlace {
-        // To Swift, strings of other bytes can be equal (U+212A and K). Names are ASCII, whose equals are all longer in
-        // bytes: equal and as long means the same bytes.
+        // Swift compares strings by canonical equivalence, so strings of other bytes can be equal (U+212A and K). Names
+        // are
+        // ASCII, whose equivalents are all longer in bytes: equal strings of equal length have the same bytes.
         if let known = places.withLock({ $0[name] }), known.name.text.utf8.count == name.utf8.count { return known }
         let place = RecordPlace(try check(), group: group)
-        // Only users' names are remembered: what is known is not checked again.
+        // Only users' names are cached: a cached name is not checked again.
         if place.name.isReserved { return place }
         places.withLock { places in
             if places.count >= Self.capacity { places.removeAll() }
@@ -69,13 +70,13 @@ package final class RecordPlaces: Sendable {
     }
 }
 
-/// The lock that every writer of a record takes, for whoever looks after the files beside it.
+/// The lock that every writer of a record takes, for code that maintains the files beside it.
 package enum RecordLock {
     /// Takes the lock of the record whose file has this path.
     ///
     /// - Parameter path: Relative to the container.
-    /// - Throws: `FileError` `.lockTimeout`, and whatever taking it gives.
-    /// - Returns: nil for a path where no record's file can lie.
+    /// - Throws: `FileError` `.lockTimeout`, and the errors of taking the lock.
+    /// - Returns: nil for a path that no record's file can have.
     package static func acquire(
         forFile path: String, of group: AppGroup, in container: GroupContainer, timeout: Duration
     ) throws(FileError) -> HeldLock? {

@@ -6,19 +6,20 @@ internal import PropertyLists
 package import Sealing
 internal import SharedFiles
 
-/// Reads the records of one container: opens a blob, makes every check of a read in the order of `ReadCheck`, and says what
-/// a write has to know of the blob that it replaces. It takes no lock.
+/// Reads the records of one container: opens a blob, makes every check of a read in the order of `ReadCheck`, and
+/// reports
+/// what a write needs to know about the blob that it replaces. It takes no lock.
 package final class RecordReader: Sendable {
     let group: AppGroup
-    /// Where the container lies, for messages.
+    /// The container's path, for messages.
     let containerPath: String
     let options: StoreOptions
     let backend: any BlobBackend
     let places: RecordPlaces
     package let keys: RecordKeys
-    /// What this user's programs have accepted.
+    /// The states that this user's programs have accepted.
     let watermarks: WatermarkTable
-    /// Which writers may write what; nil where no team key is known.
+    /// The rights of writers; `nil` if no team key is known.
     let authority: RosterAuthority?
     let lastGood = LastGoodValues()
 
@@ -37,26 +38,28 @@ package final class RecordReader: Sendable {
     }
 }
 
-/// Size, shape, place, key, commitment, contents, authority and order: what can be said of a blob without its type.
+/// The checks of a blob that need no type: size, shape, place, key, commitment, contents, authority and order.
 extension RecordReader {
-    /// How often a blob that was overtaken while it was read is read again.
+    /// The number of times a blob that was overtaken while it was read is read again.
     package static var maximumRereads: Int { 16 }
 
-    /// Size, shape, place, key, commitment, contents, authority and watermark; a tombstone is an absent record.
+    /// Returns the blob after the checks of size, shape, place, key, commitment, contents, authority and watermark; a
+    /// tombstone is an absent record.
     func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
         var previous: Commitment?
         var attempts = 0
         while true {
             var blob = try openAuthentic(place)
             let header = blob.header
-            // Before the order: no watermark of a governed name moves by a blob that fails.
+            // Before the order: a blob that fails must not move the watermark of a governed name.
             blob.writer = try requireAuthority(of: blob.opened, at: place)
             let acceptance = watermarks.accept(blob.opened.header, at: { options.now().timeIntervalSince1970 })
             let verdict = acceptance.verdict
             blob.anchor = acceptance.anchor
-            // Another thread may have accepted a newer blob after this one was read: then the file has changed since,
-            // and reading it again ends the race. A blob that is still there is a replay; so is a row of old ones that
-            // somebody keeps exchanging.
+            // Another thread may have accepted a newer blob after this one was read: the file has then changed since,
+            // and reading
+            // it again ends the race. A blob that is still there is a replay; so is a series of old blobs that keep
+            // being exchanged.
             if verdict == .replayed, header.commitment != previous, attempts < Self.maximumRereads {
                 previous = header.commitment
                 attempts += 1
@@ -96,11 +99,11 @@ extension RecordReader {
 
     /// The largest unsigned blob that is read; a signed one may be `BlobOpener.signedAllowance` larger.
     var maximumBlobSize: Int {
-        // Clamped: a limit such as Int.max means "any", and must not overflow on its way to the blob's size.
+        // Clamped: a limit such as Int.max means "any", and must not overflow when the blob's size is computed.
         BlobLayout.blobSize(plaintextSize: min(max(0, options.maximumRecordSize), 1 << 40))
     }
 
-    /// Why there is no file in a record's place.
+    /// Returns the reason why there is no file in a record's place.
     func absent(_ place: RecordPlace) -> StoreError {
         if backend.isRemoved {
             return StoreError(
@@ -124,9 +127,9 @@ extension RecordReader {
     }
 }
 
-/// The checks of a read, in the order of `ReadCheck`: what costs least and trusts least comes first.
+/// The checks of a read, in the order of `ReadCheck`: the cheapest and least trusting first.
 extension RecordReader {
-    /// The value at a place after every check.
+    /// Returns the value at a place after every check.
     func checkedSnapshot<Record: SealedRecord>(
         of type: Record.Type, at place: RecordPlace
     ) throws(StoreError) -> RecordSnapshot<Record> {
@@ -143,7 +146,7 @@ extension RecordReader {
         }
     }
 
-    /// The value of an accepted blob, of a readable version; whether it is of the present was not asked.
+    /// Returns the value of an accepted blob of a readable version; freshness is not checked.
     package func decodedSnapshot<Record: SealedRecord>(
         of type: Record.Type, from blob: borrowing AcceptedBlob, at place: RecordPlace
     ) throws(StoreError) -> RecordSnapshot<Record> {
@@ -157,9 +160,10 @@ extension RecordReader {
 }
 
 extension RecordReader {
-    /// Both kinds of a record's own rules, on every read and before every write; all that are broken are told.
+    /// Validates a value against the record's own rules, on every read and before every write; the error lists all
+    /// violations.
     ///
-    /// - Parameter advice: For a value of this program's own; that of the code unless stated.
+    /// - Parameter advice: For a value of this program's own; the code's advice unless stated.
     package func validate(_ value: some SealedRecord, named name: String, advice: String? = nil) throws(StoreError) {
         guard let failure = ValidationFailure(of: value) else { return }
         throw StoreError(
@@ -168,7 +172,7 @@ extension RecordReader {
 }
 
 extension RecordReader {
-    /// The value in a payload of any readable version.
+    /// Returns the value in a payload of any readable version.
     func decode<Record: SealedRecord>(
         _ type: Record.Type, from bytes: UnsafeRawBufferPointer, _ header: BlobHeader, named name: String
     ) throws(StoreError) -> Record {
@@ -178,7 +182,7 @@ extension RecordReader {
         ).value(of: type)
     }
 
-    /// Refuses a payload that no decoder may see.
+    /// Throws for a payload that no decoder may receive.
     func requireSafeStructure(
         of bytes: UnsafeRawBufferPointer, codec: PayloadCodec, named name: String
     ) throws(StoreError) {
@@ -189,7 +193,7 @@ extension RecordReader {
 }
 
 extension StoreError {
-    /// What a writer says of a payload that readers refuse.
+    /// Creates a writer's error for a payload that readers refuse.
     init(writing fault: StructureFault, named name: String) {
         let code = fault.code == .undecodable ? .unencodable : fault.code
         self.init(code, "write", name, fault.reason, advice: fault.writingAdvice)
@@ -197,9 +201,9 @@ extension StoreError {
 }
 
 extension RecordReader {
-    /// Turns what a blob is against the watermark into the rejection, if it is one.
+    /// Throws the rejection for a verdict of the watermarks, if it is one.
     func judge(_ verdict: Watermark.Verdict, _ header: BlobHeader, _ place: RecordPlace) throws(StoreError) {
-        // Left early: the texts below cost more than all of the checks above.
+        // Returns early: the texts below cost more than all of the checks above.
         if verdict == .advances || verdict == .same { return }
         let name = place.name.text
         let accepted = watermarks.mark(of: place.context.nameTag).map { "\($0.epoch).\($0.sequence)" } ?? "none"
@@ -215,10 +219,11 @@ extension RecordReader {
         }
     }
 
-    /// A writer has accepted what it wrote. Called when the write is known to be done: what was written durably then holds
-    /// across a restart as well.
+    /// Accepts the written header as this user's state. Call it when the write is known to be finished: a durable write
+    /// then
+    /// also holds across a restart.
     ///
-    /// - Returns: Anything but `advances` and `same` says that somebody else wrote at the same time.
+    /// - Returns: The verdict; any but `advances` and `same` means that another program wrote at the same time.
     @discardableResult
     func acknowledge(_ header: VerifiedHeader) -> Watermark.Verdict {
         watermarks.acknowledge(header, at: options.now().timeIntervalSince1970)
@@ -226,7 +231,7 @@ extension RecordReader {
 }
 
 extension RecordReader {
-    /// Every check of a read that needs no type; nothing is accepted.
+    /// Makes every check of a read that needs no type; nothing is accepted.
     func checkWithoutType(
         _ place: RecordPlace, _ contents: (UnsafeRawBufferPointer, PayloadCodec) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -266,7 +271,7 @@ package struct AcceptedBlob: ~Copyable {
     package let opened: BlobOpener.Opened
     /// The file's bytes, as sealed.
     let sealed: [UInt8]
-    /// Where the clock stood when it was accepted first; unknown for a blob that was not judged by the watermarks.
+    /// The clock at the first acceptance; unknown for a blob that the watermarks have not judged.
     var anchor = ClockAnchor.unknown
 
     /// The writer whose signature was verified; nil for a name that no roster governs.

@@ -1,15 +1,15 @@
 public import FoundationEssentials
 internal import Sealing
 
-/// Where a value came from.
+/// The origin of a value.
 public struct Provenance: Sendable, Hashable {
-    /// +1 for each write of the record, from 1.
+    /// The sequence: +1 for each write of the record, from 1.
     public let sequence: UInt64
     /// The epoch of the key it was sealed under.
     public let epoch: UInt32
-    /// When it was sealed, by the writer's clock.
+    /// The time of sealing, by the writer's clock.
     public let sealedAt: Date
-    /// When it stops being valid; nil for never.
+    /// The time of expiry; nil for never.
     public let notAfter: Date?
     /// The schema version it was written in.
     public let schemaVersion: Int
@@ -30,9 +30,10 @@ public struct Provenance: Sendable, Hashable {
 public struct RecordSnapshot<Record: SealedRecord>: Sendable {
     /// The validated value.
     public let value: Record
-    /// Where it came from.
+    /// The value's origin.
     public let provenance: Provenance
-    /// Why what lies in the record's place now is refused, where this is the last good value instead; nil for the
+    /// The reason why the blob now in the record's place is refused, if this is the last good value instead; nil for
+    /// the
     /// current value.
     public var rejection: StoreError?
 }
@@ -40,7 +41,7 @@ public struct RecordSnapshot<Record: SealedRecord>: Sendable {
 extension Date {
     init(milliseconds: UInt64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
-    /// Milliseconds since 1970, rounded down; 1 for everything before, nil for what no header can hold.
+    /// The milliseconds since 1970, rounded down; 1 for everything before, nil for a time that no header can hold.
     package var headerMilliseconds: UInt64? {
         let milliseconds = (timeIntervalSince1970 * 1000).rounded(.down)
         guard milliseconds.isFinite, milliseconds < 9e15 else { return nil }
@@ -49,6 +50,6 @@ extension Date {
 }
 
 extension RecordSnapshot {
-    /// Whether the value was written in an older schema version and brought to the present shape on read.
+    /// The value was written in an older schema version and migrated on read.
     public var isMigrated: Bool { provenance.schemaVersion < Record.schemaVersion }
 }

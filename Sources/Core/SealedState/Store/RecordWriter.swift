@@ -7,9 +7,9 @@ internal import SharedFiles
 
 /// Writes the records of one container, each under its own lock (docs/locking.md).
 ///
-/// The vault is looked at and changed before a record's lock is taken: the vault's own lock comes first.
+/// The vault is read and changed before a record's lock is taken: the vault's own lock comes first.
 package struct RecordWriter: Sendable {
-    /// What says which blob a write replaces, and holds the backend, the keys, the watermarks and the options.
+    /// The reader that determines which blob a write replaces; it holds the backend, keys, watermarks and options.
     let reader: RecordReader
 
     private var keys: RecordKeys { reader.keys }
@@ -41,7 +41,7 @@ package struct RecordWriter: Sendable {
                 try record.write(payload, request)
             }
             guard let sequence else { throw .downgraded(writing: place.name.text) }
-            // After the blob: a write that is refused or interrupted takes no protection away.
+            // After the blob: a write that is refused or interrupted leaves the protection in place.
             try keys.lowerClass(place)
             return sequence
         }
@@ -60,7 +60,7 @@ package struct RecordWriter: Sendable {
         let protection = Record.protection.stated ?? protection(at: place, seen)
         return try raisingToStanding(place, to: protection, seen) { place throws(StoreError) in
             try locked(place, request, seen) { record throws(StoreError) -> UInt64? in
-                // Before the change: it runs once.
+                // Before the change: `change` runs once.
                 if try record.isUnlisted() { return nil }
                 try record.require(request.condition)
                 var value = try current(type, at: place, startingWith: initial, seen)
@@ -92,7 +92,7 @@ package struct RecordWriter: Sendable {
         return try locked(place, request) { record throws(StoreError) in try record.purge(request) }
     }
 
-    /// Refuses a fence whose time is up, or whose lease another program has taken since.
+    /// Throws for a fence that has expired, or whose lease another program has taken since.
     func requireLease(_ fence: LeaseFence) throws(StoreError) {
         try LeaseTable(writer: self).require(fence, LeaseTable.place(fence.lease, group: reader.group.identifier))
     }
@@ -104,8 +104,8 @@ extension RecordWriter {
     /// Takes a record's lock for `body`.
     ///
     /// - Parameters:
-    ///   - seen: The header that was verified before the lock; under it the bytes are read again and compared.
-    ///   - isLooking: Whether the vault is looked at before `body`, which then writes without another look.
+    /// - seen: The header that was verified before the lock; under the lock the bytes are read again and compared.
+    /// - isLooking: Pass `true` to read the vault before `body`, which then writes without reading it again.
     func locked<Result>(
         _ place: RecordPlace, _ request: WriteRequest, _ seen: SeenHeader = SeenHeader(),
         looking isLooking: Bool = false, _ body: (borrowing LockedRecord) throws(StoreError) -> Result
@@ -116,19 +116,20 @@ extension RecordWriter {
         } catch {
             throw StoreError(writing: error, place.name.text)
         }
-        // What other processes accepted since: a write that stayed below it would be refused by them.
+        // States that other processes accepted since: they would refuse a write below those.
         reader.watermarks.refresh()
         let result = try body(LockedRecord(place, of: self, lock: lock, seen: seen, looking: isLooking))
-        // The lock is free again: the next deletion's space is nothing that others wait for.
+        // The lock is released: other programs need not wait for the next deletion's space.
         reader.backend.keepReserve()
         return result
     }
 
-    /// Writes a blob of *after first unlock* with one look at the vault, once the lock is taken. The vault's own lock comes
-    /// before a record's, so a write that may change the list of names has to look before it locks.
+    /// Writes a blob of *after first unlock* and reads the vault once, after taking the lock. The vault's own lock
+    /// comes
+    /// before a record's, so a write that may change the list of names must read the vault before it locks.
     ///
     /// - Parameter protection: The class that the write states; nil for the vault's default.
-    /// - Returns: Nil where the name is *when unlocked* or gets that class by now; nothing is written then.
+    /// - Returns: `nil` if the name is *when unlocked* or gets that class by now; nothing is written then.
     private func lockedPlainly(
         _ place: RecordPlace, _ request: WriteRequest, _ protection: ProtectionClass?, _ seen: SeenHeader,
         _ body: (borrowing LockedRecord) throws(StoreError) -> UInt64?
@@ -142,22 +143,25 @@ extension RecordWriter {
         }
     }
 
-    /// Which names are *when unlocked* may have changed since the last look. A look that fails is told by the write.
+    /// Reads the vault again: the list of *when unlocked* names may have changed. The write reports a failure.
     private func lookAtVault() { _ = try? keys.vault.currentKeyring() }
 
-    /// The class of a value that states none, before the lock is taken, so that the key is at hand by then. What could not be
-    /// read is told by the write, and what changes meanwhile is seen by it.
+    /// Returns the class of a value that states none, before the lock is taken, so that the key is available by then.
+    /// The
+    /// write reports read errors and detects changes in between.
     private func protection(at place: RecordPlace, _ seen: SeenHeader) -> ProtectionClass {
         if keys.isProtected(place) { return .whenUnlocked }
-        // Where a service opens the vault, a name that is not listed is *after first unlock* whatever its file holds.
+        // If a service opens the vault, a name that is not listed is *after first unlock* for any file content.
         guard keys.vault.defaultProtection == .whenUnlocked else { return .afterFirstUnlock }
         return (try? reader.standing(at: place, seen: seen)).map { keys.protection(of: $0, at: place) }
             ?? .afterFirstUnlock
     }
 
-    /// Writes as `raising` does. Where a blob of *when unlocked* stands under a name that is not listed, `body` returns nil
-    /// and runs once more with the name listed: a list of names that was restored from before the name's first write would
-    /// let the class fall.
+    /// Writes as `raising` does. If a blob of *when unlocked* is stored under a name that is not listed, `body` returns
+    /// nil
+    /// and runs once more with the name listed: a list of names that was restored from before the name's first write
+    /// would
+    /// otherwise lower the class.
     private func raisingToStanding(
         _ place: RecordPlace, to protection: ProtectionClass, _ seen: SeenHeader,
         _ body: (RecordPlace) throws(StoreError) -> UInt64?
@@ -169,8 +173,9 @@ extension RecordWriter {
             advice: "Try again.")
     }
 
-    /// Sees to the key of a class, which lists a name that is raised, and writes. Where the write fails, a name that it has
-    /// raised is lowered again: else the value that stands could not be read any more.
+    /// Prepares the key of a class, which lists a name that is raised, and writes. If the write fails, a name that it
+    /// has
+    /// raised is lowered again: otherwise the stored value would become unreadable.
     private func raising<Result>(
         _ place: RecordPlace, to protection: ProtectionClass, _ seen: SeenHeader,
         _ body: (RecordPlace) throws(StoreError) -> Result
@@ -212,19 +217,19 @@ extension RecordWriter {
 
     private static func declined(_ error: any Error, _ place: RecordPlace) -> StoreError {
         if let error = error as? StoreError { return error }
-        // The error's own words stay with its thrower: they may hold contents.
+        // The error's own text stays in its cause: it may contain contents.
         return StoreError(
             .declined, "update", place.name.text, "The change was given up by the program itself.",
             advice: "See the cause; nothing was written.", cause: error)
     }
 }
 
-// MARK: What is written
+// MARK: Payloads
 
 extension RecordWriter {
-    /// A value written down, valid and ready to be sealed.
+    /// Returns the encoded value, valid and ready to be sealed.
     ///
-    /// What readers with these options would refuse for its structure is not written.
+    /// A value whose structure readers with these options would refuse is not encoded.
     package func encode<Record: SealedRecord>(
         _ value: Record, named name: String
     ) throws(StoreError) -> RecordPayload {
@@ -256,13 +261,13 @@ extension RecordWriter {
 }
 
 extension RecordWriter {
-    /// Refuses to write a payload that no reader would give to a decoder.
+    /// Throws for a payload that no reader would give to a decoder.
     func requireSafeStructure(of payload: RecordPayload, named name: String) throws(StoreError) {
         guard let fault = payload.fault(against: reader.options.structureLimits) else { return }
         throw StoreError(writing: fault, named: name)
     }
 
-    /// A request with the store's own durability and time limit where the call gives none.
+    /// Creates a request with the store's own durability and time limit for those that the call does not state.
     func request(
         onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil, durability: Durability? = nil,
         timeout: Duration? = nil, isCancelled: (() -> Bool)? = nil

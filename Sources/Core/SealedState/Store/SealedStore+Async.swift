@@ -2,13 +2,15 @@ public import AppGroups
 public import KeyVault
 public import SharedFiles
 
-/// The calls that may wait, for tasks: they wait on threads that are kept for that, never on those that run tasks.
+/// The calls that may wait, for tasks: they wait on dedicated threads, never on those that run tasks.
 ///
-/// A process has at most 64 such threads. Calls beyond stand in a line, which counts against their limit: it is how long
-/// a call may wait in all. So while 64 calls wait, `.lockTimeout` may also be told of a record whose lock is free.
+/// A process has at most 64 such threads. Further calls are queued, and the time in the queue counts against their
+/// limit,
+/// which covers the whole wait of a call. So while 64 calls wait, `.lockTimeout` may also be thrown for a record whose
+/// lock is free.
 ///
-/// Cancelling the task ends the waiting, in the line and for the lock, with `.cancelled`; once the lock is held the write is
-/// finished.
+/// Cancelling the task ends the wait, in the queue and for the lock, with `.cancelled`; once the lock is held the write
+/// is finished.
 extension SealedStore {
     /// Opens a group's container and vault; see the initialiser. A passphrase's slow hash does not block the task pool.
     public static func open(
@@ -79,7 +81,7 @@ extension SealedStore {
         }
     }
 
-    /// A request that waits as long as its call may, and no longer than its task.
+    /// Creates a request that waits as long as its call may, and no longer than its task.
     private func request(
         _ call: WaitingCall, onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil,
         durability: Durability?
@@ -89,17 +91,18 @@ extension SealedStore {
             isCancelled: { call.isCancelled })
     }
 
-    // The caller's code runs on them as well, so they have a task thread's usual stack.
+    // The caller's code runs on these threads as well, so they have a task thread's usual stack.
     static let threads = WaitingThreads(named: "store-call", most: 64, stackSize: 8 << 20)
 
-    /// Runs a call that may block, for as long as that takes.
+    /// Runs a call that may block without a time limit.
     static func offload<Value: Sendable>(
         _ body: @escaping @Sendable (@escaping () -> Bool) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         try await offload(atMost: nil) { (call) throws(StoreError) in try body { call.isCancelled } }
     }
 
-    /// Runs a call that may block for so long. With a limit it may end before `body` runs: `.lockTimeout`, `.cancelled`.
+    /// Runs a call that may block up to the limit. With a limit it may end before `body` runs: `.lockTimeout`,
+    /// `.cancelled`.
     static func offload<Value: Sendable>(
         atMost limit: Duration?, _ body: @escaping @Sendable (WaitingCall) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
@@ -114,7 +117,7 @@ extension SealedStore {
         return try result.get()
     }
 
-    /// A change of a record: it may wait for so long in all, for its thread and for the lock.
+    /// Runs a change of a record within one time limit for its thread and the lock.
     private func limited<Value: Sendable>(
         _ timeout: Duration?, _ body: @escaping @Sendable (WaitingCall) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {

@@ -10,7 +10,8 @@ package import SharedFiles
 extension SealedStore {
     /// Writes an encoded payload; the parameters are those of `write`.
     ///
-    /// - Throws: What `write` throws; `.unsafeStructure` or `.unencodable` for one that no reader gives to a decoder.
+    /// - Throws: The errors of `write`; `.unsafeStructure` or `.unencodable` for a payload that no reader gives to a
+    ///   decoder.
     @discardableResult
     package func write(
         payload: RecordPayload, named name: String, onlyIf condition: WriteCondition = .always,
@@ -23,7 +24,7 @@ extension SealedStore {
             writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout))
     }
 
-    /// A fresh, authentic payload: every check of a typed read but those that need the type.
+    /// Returns a fresh, authentic payload after every check of a typed read except those that need the type.
     package func openPayload(named name: String) throws(StoreError) -> BlobOpener.Opened {
         let place = try places.place(name)
         let blob = try reader.acceptedBlob(at: place)
@@ -34,35 +35,37 @@ extension SealedStore {
         return blob.opened
     }
 
-    /// What a verified header is, seen from what was accepted before; nothing is remembered.
+    /// Returns the verdict on a verified header against the accepted states; nothing is remembered.
     package func verdict(on header: VerifiedHeader) -> Watermark.Verdict { watermarks.verdict(on: header) }
 
-    /// The highest accepted state of a record.
+    /// Returns the highest accepted state of a record.
     package func watermark(of name: NameTag) -> Watermark? { watermarks.mark(of: name) }
 
-    /// Whether a record's deletion was purged, so that it is gone on purpose.
+    /// Returns `true` if a record's deletion was purged, so that its file is absent on purpose.
     package func isPurged(_ name: NameTag) -> Bool { watermarks.isPurged(name) }
 
-    /// The records that have to be there, written or deleted, since a state of theirs was accepted; in no order. A purged
-    /// one is gone on purpose.
+    /// The records that must exist, written or deleted, because a state of theirs was accepted; in no order. Purged
+    /// records
+    /// are excluded.
     package var acceptedNames: [NameTag] {
         vault.acceptedRecords.filter { !watermarks.isPurged($0) }
     }
 
-    /// The context that a record's blob is bound to; of the library's own records as well.
+    /// Returns the context that a record's blob is bound to; of the library's own records as well.
     package func context(ofRecord name: String) throws(StoreError) -> BlobContext {
         try places.place(stored: name).context
     }
 
-    /// The class of a blob's key, by its verified header; nil for a key that the vault does not hold.
+    /// Returns the class of a blob's key, by its verified header; `nil` for a key that the vault does not hold.
     package func protection(of header: BlobHeader) -> ProtectionClass? { reader.keys.protection(of: header) }
 
     /// Makes every check of a read that needs no type. Nothing is accepted, reported or kept.
     ///
     /// - Parameters:
     ///   - name: The record's name; also one of the library's own, such as `_sealed/leases/refresh`.
-    ///   - contents: What a tool can say of a payload without its type; a rejection that it throws counts as the payload's.
-    /// - Throws: `StoreError` where there is no blob to judge, such as `.absent`; a rejection, or `.locked`, is in the result.
+    /// - contents: A tool's check of a payload without its type; a rejection that it throws counts as the payload's.
+    /// - Throws: `StoreError` if there is no blob to judge, such as `.absent`; a rejection, or `.locked`, is in the
+    ///   result.
     package func examine(
         _ name: String, contents: (UnsafeRawBufferPointer, PayloadCodec) throws(StoreError) -> Void
     ) throws(StoreError) -> ReadExamination {
@@ -80,10 +83,10 @@ extension SealedStore {
         }
     }
 
-    /// What a read would say of the times of a header that was verified before. Nothing is remembered.
+    /// Checks the times of a header that was verified before as a read would. Nothing is remembered.
     ///
     /// - Parameters:
-    ///   - name: What the rejection is to name.
+    /// - name: The name for the rejection.
     ///   - now: The wall clock.
     package func checkFreshness(of header: BlobHeader, named name: String, at now: Date) throws(StoreError) {
         try reader.checkFreshness(of: header, named: name, at: now)
@@ -91,15 +94,16 @@ extension SealedStore {
 }
 
 extension SealedStore {
-    /// Every record of the group, by name, with what its verified header says. Deleted ones are included, and marked.
+    /// Lists every record of the group, by name, with its verified header. Deleted records are included, and marked.
     ///
     /// - Throws: `StoreError` when the container cannot be read; a single refused record is listed with its rejection.
     ///
-    /// Records whose names the group's roster governs are opened whole, since a header alone shows no authority. One that
-    /// the roster names and whose file is gone is listed as `.missing`.
+    /// Records whose names the group's roster governs are opened whole, since a header alone shows no authority. A
+    /// record
+    /// that the roster names and whose file is missing is listed as `.missing`.
     public func list() throws(StoreError) -> [RecordListing] { try list(includingReserved: false) }
 
-    /// The same, with the library's own records on demand.
+    /// Lists the records, with the library's own records on demand.
     package func list(includingReserved: Bool) throws(StoreError) -> [RecordListing] {
         let names = try StoreError.onFiles("list", group.identifier) { () throws(FileError) in try backend.names() }
         let listed = includingReserved ? names : names.filter { (try? RecordName(stored: $0))?.isReserved != true }
@@ -107,27 +111,27 @@ extension SealedStore {
         return (listed + missing).sorted().compactMap(reader.listing)
     }
 
-    /// One record as the list shows it; nil where there is no file.
+    /// Returns the list's entry for a record; `nil` if there is no file.
     package func listing(_ name: String) -> RecordListing? { reader.listing(name) }
 }
 
 /// The roster's judgement, for tools.
 extension SealedStore {
-    /// What is known of the group's roster; nil where no team key is known.
+    /// The known state of the group's roster; `nil` if no team key is known.
     package var rosterStanding: RosterAuthority.Standing? { authority?.standing() }
 
-    /// Whether records of a name are judged by the roster, or would be if there were one.
+    /// Returns `true` if the roster judges records of a name, or would judge them if it existed.
     package func isGoverned(_ name: String) -> Bool { authority?.governs(name) ?? false }
 
-    /// What the roster says of an opened record; nothing is remembered.
+    /// Returns the roster's judgement of an opened record; nothing is remembered.
     package func authorisation(of opened: borrowing BlobOpener.Opened, named name: String) -> Authorisation {
         guard let authority, let place = try? places.place(stored: name) else { return .notGoverned }
         return reader.authorisation(of: opened, at: place, authority)
     }
 
-    /// A record opened by its key alone: a person who looks at it decides whether to believe it.
+    /// Opens a record by its key alone: the person who reads it decides whether to believe it.
     ///
-    /// - Throws: `StoreError` for what is absent, damaged or sealed under a key that is not at hand.
+    /// - Throws: `StoreError` for a record that is absent, damaged or sealed under a key that is not available.
     package func openUnjudged(named name: String) throws(StoreError) -> BlobOpener.Opened {
         let place = try places.place(stored: name)
         let blob: [UInt8]
@@ -139,7 +143,7 @@ extension SealedStore {
         return try reader.openWhole(blob, "read", place, limit: reader.maximumBlobSize)
     }
 
-    /// What a roster that does not count yet says of a record.
+    /// Returns the judgement of a record by a roster that is not in force yet.
     package func authorisation(ofRecord name: String, by roster: SignedRoster) throws(StoreError) -> Authorisation {
         let opened = try openUnjudged(named: name)
         let (header, trailer) = (opened.header.header, opened.trailer)
@@ -150,7 +154,7 @@ extension SealedStore {
         }
     }
 
-    /// A record as a roster lists it that keeps the records of a retired writer; nil for an unsigned one.
+    /// Returns a record as listed in a roster that keeps the records of a retired writer; `nil` for an unsigned record.
     package func retainedRecord(named name: String) throws(StoreError) -> (WriterID, Roster.RetainedRecord)? {
         let opened = try openUnjudged(named: name)
         guard let trailer = opened.trailer else { return nil }
@@ -165,7 +169,7 @@ extension SealedStore {
     }
 }
 
-/// What the import of plaintext state looks at and writes.
+/// Access for the import of plaintext state.
 extension SealedStore {
     package func standing(at place: RecordPlace) throws(StoreError) -> StandingBlob { try reader.standing(at: place) }
 

@@ -2,24 +2,26 @@ public import SharedFiles
 
 /// Writing, for users. Every call waits for the record's lock, at most as long as its time limit.
 ///
-/// Parameters that they have in common:
-/// - `onlyIf`: What has to be there; else `.conflict`, and nothing is written.
-/// - `holding`: The lease that the caller relies on; once another program has it, `.leaseLost`, and nothing is written.
+/// Common parameters:
+/// - `onlyIf`: The required stored state; otherwise the call throws `.conflict` and writes nothing.
+/// - `holding`: The lease that the caller relies on; once another program has it, the call throws `.leaseLost` and
+///   writes
+///   nothing.
 /// - `durability`: The store's unless stated.
-/// - `timeout`: How long to wait for the record's lock; the store's `lockTimeout` unless stated.
+/// - `timeout`: The time limit for the record's lock; the store's `lockTimeout` unless stated.
 ///
-/// After every error but two the old value stands. After `.durabilityUnknown` the new one is in place and may not survive
-/// a power loss; after `.lockLost` it is in place and another program's write of the same moment may be lost.
+/// After every error but two the old value remains. After `.durabilityUnknown` the new one is in place and may not
+/// survive a power loss; after `.lockLost` it is in place and another program's concurrent write may be lost.
 extension SealedStore {
     /// Creates or replaces a record. Blocks while another program writes the same record.
     ///
     /// - Parameters:
     ///   - value: The value; its own rules are checked first.
-    ///   - name: Where it goes; the type's `recordName` unless stated.
-    ///   - condition: What has to be there; anything unless stated.
+    ///   - name: The record's name; the type's `recordName` unless stated.
+    ///   - condition: The required stored state; any unless stated.
     ///   - fence: The lease that the caller relies on.
     ///   - durability: The store's unless stated.
-    ///   - timeout: How long to wait for the record's lock; the store's limit unless stated.
+    ///   - timeout: The time limit for the record's lock; the store's limit unless stated.
     /// - Returns: The sequence of this write, for a later `onlyIf: .sequence(_)`.
     /// - Throws: `StoreError`; `.conflict`, `.leaseLost`, `.lockTimeout`, `.noSpace`, `.quotaExceeded`, `.readOnly`,
     ///   `.permissionDenied`, `.invalid` and `.tooLarge` leave the old value in place.
@@ -35,20 +37,20 @@ extension SealedStore {
 
     /// Reads, changes and writes a record under its lock: no other program's write is lost.
     ///
-    /// An expired value is handed to `change` as well: renewing it is what updates are for.
+    /// An expired value is passed to `change` as well: updates serve to renew it.
     /// - Parameters:
     ///   - type: The record's type.
-    ///   - name: Where it lies.
-    ///   - initial: What `change` gets when the record is absent; with nil that is an error.
-    ///   - condition: What has to be there; anything unless stated. Asked before `change` is called.
+    ///   - name: The record's name.
+    ///   - initial: The value for `change` if the record is absent; with `nil` that is an error.
+    ///   - condition: The required stored state; any unless stated. Checked before `change` is called.
     ///   - fence: The lease that the caller relies on.
     ///   - durability: The store's unless stated.
-    ///   - timeout: How long to wait for the record's lock; the store's limit unless stated.
+    ///   - timeout: The time limit for the record's lock; the store's limit unless stated.
     ///   - change: Changes the value; it must not use the store for the same record. It may throw, and then nothing is
     ///     written.
     /// - Returns: The sequence of this write.
     /// - Throws: `StoreError`, as `write`; `.declined` with the closure's error as its `cause` when `change` threw. A
-    ///   `StoreError` that `change` throws comes out as it is.
+    ///   `StoreError` that `change` throws is rethrown unchanged.
     @discardableResult
     public func update<Record: SealedRecord>(
         _ type: Record.Type, named name: String = Record.recordName, startingWith initial: Record? = nil,
@@ -63,7 +65,7 @@ extension SealedStore {
     /// Deletes a record: a tombstone takes its place and its next sequence, so that the deletion cannot be undone unseen.
     ///
     /// - Returns: The tombstone's sequence.
-    /// - Throws: `StoreError`, as `write`; `.absent` when there is nothing to delete.
+    /// - Throws: `StoreError`, as `write`; `.absent` when there is no record to delete.
     @discardableResult
     public func delete(
         named name: String, onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil,
@@ -85,26 +87,31 @@ extension SealedStore {
 
     /// Removes the tombstone of a deleted record, always durably: nothing of the record is left in the container.
     ///
-    /// That is an act of its own, after `delete`. What this user's programs have accepted is kept, so that an old blob
-    /// that is put back is refused all the same, and the next write goes on beyond it. Users who never saw the deletion
-    /// will miss the record without knowing why.
-    /// - Throws: `StoreError`: `.absent` when nothing is there; `.conflict` when something other than a tombstone is,
-    ///   which is left as it is; `.durabilityUnknown` when it is gone and may come back after a power loss.
+    /// It is a separate call, after `delete`. The states that this user's programs have accepted are kept, so that an
+    /// old
+    /// blob that is put back is still refused, and the next write continues after it. Users whose programs never read
+    /// the
+    /// deletion see the record missing without a reason.
+    /// - Throws: `StoreError`: `.absent` if the record does not exist; `.conflict` if something other than a tombstone
+    ///   is
+    ///   stored, which is left unchanged; `.durabilityUnknown` if the tombstone is removed and may reappear after a
+    ///   power loss.
     public func purge(named name: String, timeout: Duration? = nil) throws(StoreError) {
         try writer.purge(at: places.place(name), writer.request(durability: .durable, timeout: timeout))
     }
 }
 
-/// What has to be in a record's place for a write to take place: compare-and-swap.
+/// The stored state that a write requires: compare-and-swap.
 ///
-/// It is compared with what a read of that moment would find, under the record's lock. Where it does not hold nothing is
-/// written and the error is `.conflict`; its reason names what was found. A blob that readers refuse (damaged, put back,
-/// forked, too far ahead) meets no condition: it is neither absent nor the value that somebody read.
+/// Under the record's lock it is compared with the result of a read at that moment. If they differ, nothing is written
+/// and the error is `.conflict`; its reason names the stored state. A blob that readers refuse (damaged, put back,
+/// forked, too far ahead) meets no condition: it is neither absent nor the value that a caller has read.
 public enum WriteCondition: Sendable, Hashable {
     /// Anything or nothing.
     case always
-    /// Nothing, or a deletion: the write creates the record. A file that is gone without a deletion is absent as well,
-    /// as it is for readers.
+    /// Nothing, or a deletion: the write creates the record. A file that is missing without a deletion is absent as
+    /// well, as
+    /// it is for readers.
     case absent
     /// The value of that sequence, as a read or a write returned it; never a deletion.
     case sequence(UInt64)

@@ -7,18 +7,18 @@ internal import SystemPackage
 /// Reads and writes the records of one app group.
 ///
 /// It joins the group's container, the vault of the access group and a backend. Every value it returns has been
-/// authenticated, checked against what was accepted before, checked for freshness and validated; everything else is
-/// refused with a `StoreError` that says why. It may be used from any thread, and by any number of processes at once.
+/// authenticated, checked against the accepted states, checked for freshness and validated; everything else is refused
+/// with a `StoreError` that gives the reason. It may be used from any thread, and by any number of processes at once.
 public final class SealedStore: Sendable {
     /// The group whose records these are.
     public let group: AppGroup
-    /// Where the container lies, for messages.
+    /// The container's path, for messages.
     public let containerPath: String
-    /// How the store behaves.
+    /// The store's options.
     public let options: StoreOptions
 
     package let vault: Vault
-    /// Where the container is looked for again when it was replaced.
+    /// The directories in which a replaced container is looked up again.
     package let home: GroupsHome
     package let container: GroupContainer
     package let reader: RecordReader
@@ -28,19 +28,21 @@ public final class SealedStore: Sendable {
     package var places: RecordPlaces { reader.places }
     var authority: RosterAuthority? { reader.authority }
 
-    /// Opens the group's container and vault, and makes them where there are none yet.
+    /// Opens the group's container and vault, and creates them if they do not exist.
     ///
-    /// The vault's first key is born here, once, whichever of the group's programs comes first. A locked, damaged or
-    /// missing vault never leads to a new key while sealed records exist.
+    /// The vault's first key is created here, once, by the group's first program. A locked, damaged or missing vault
+    /// never
+    /// leads to a new key while sealed records exist.
     /// - Parameters:
     ///   - group: The app group.
-    ///   - home: Where groups lie; nil means `SEALED_GROUPS_HOME`, else the XDG directories.
-    ///   - credential: What opens the vault: whatever is at hand without a person unless stated.
-    ///   - creating: With false nothing is made: a missing container or vault is an error.
+    ///   - home: The directory of groups; nil means `SEALED_GROUPS_HOME`, else the XDG directories.
+    ///   - credential: The credential for the vault; any that is available without a person unless stated.
+    ///   - creating: With `false` nothing is created: a missing container or vault is an error.
     ///   - options: Limits, durability and clock.
-    /// - Throws: `StoreError`: `.notEntitled` for a group that the program's entitlements do not hold, with those that they
-    ///   hold; `.entitlements` where those cannot be used; `.container`, `.containerMissing`, `.vaultAbsent`, `.locked`, `.vaultCorrupt`,
-    ///   `.wrongPassphrase`, `.wrongKeyFile`, `.orphanedBlobs`, `.roster`, `.vault`, `.lockTimeout`.
+    /// - Throws: `StoreError`: `.notEntitled` for a group that the program's entitlements do not hold, with those that
+    ///   they
+    ///   hold; `.entitlements` if those cannot be used; `.container`, `.containerMissing`, `.vaultAbsent`, `.locked`,
+    ///   `.vaultCorrupt`, `.wrongPassphrase`, `.wrongKeyFile`, `.orphanedBlobs`, `.roster`, `.vault`, `.lockTimeout`.
     public convenience init(
         group: AppGroup, in home: GroupsHome? = nil, unlockingWith credential: VaultCredential = .automatic,
         creating: Bool = true, options: StoreOptions = StoreOptions()
@@ -79,7 +81,7 @@ public final class SealedStore: Sendable {
         writer = RecordWriter(reader: reader)
     }
 
-    /// The same store on the container that has the group's place now.
+    /// Creates the same store on the group's current container.
     ///
     /// A store itself never changes its container: a writer that holds a lock in one must not write to another.
     ///
@@ -94,10 +96,10 @@ public final class SealedStore: Sendable {
                 options: options ?? store.options))
     }
 
-    /// What this user's programs have accepted.
+    /// The states that this user's programs have accepted.
     var watermarks: WatermarkTable { reader.watermarks }
 
-    /// What is known of the file that remembers accepted states across processes.
+    /// The condition of the file that stores accepted states across processes.
     public var watermarkCondition: WatermarkCondition { watermarks.condition }
 
     private static func resolve(_ home: GroupsHome?) throws(StoreError) -> GroupsHome {
@@ -125,23 +127,25 @@ public final class SealedStore: Sendable {
 }
 
 extension SealedStore {
-    /// The record's current value. Takes no lock.
+    /// Returns the record's current value. Takes no lock.
     ///
     /// - Parameters:
     ///   - type: The record's type.
-    ///   - name: Where it lies; the type's `recordName` unless stated.
-    /// - Throws: `StoreError`, saying why there is no value to believe. Where the store keeps the last good value, that is
-    ///   returned instead of a rejection.
+    ///   - name: The record's name; the type's `recordName` unless stated.
+    /// - Throws: `StoreError` with the reason why there is no value to believe. If the store keeps the last good value,
+    ///   that
+    ///   is returned instead of a rejection.
     public func read<Record: SealedRecord>(
         _ type: Record.Type, named name: String = Record.recordName
     ) throws(StoreError) -> Record {
         try snapshot(of: type, named: name).value
     }
 
-    /// The record's current value with its provenance. Takes no lock.
+    /// Returns the record's current value with its provenance. Takes no lock.
     ///
-    /// Where the store keeps the last good value, that is returned instead of a rejection, and `rejection` says why.
-    /// - Throws: `StoreError`, saying why there is no value to believe.
+    /// If the store keeps the last good value, that is returned instead of a rejection, and `rejection` gives the
+    /// reason.
+    /// - Throws: `StoreError` with the reason why there is no value to believe.
     public func snapshot<Record: SealedRecord>(
         of type: Record.Type, named name: String = Record.recordName
     ) throws(StoreError) -> RecordSnapshot<Record> {
@@ -151,7 +155,7 @@ extension SealedStore {
         }
     }
 
-    /// The record's current value, or nil whatever the reason: the one call that gives the reason up.
+    /// Returns the record's current value, or nil for any reason: the only call that discards the reason.
     public func readIfValid<Record: SealedRecord>(
         _ type: Record.Type, named name: String = Record.recordName
     ) -> Record? {
@@ -159,17 +163,17 @@ extension SealedStore {
     }
 }
 
-/// Following a container that was removed, replaced or made anew while it was open.
+/// Following a container that was removed, replaced or created again while it was open.
 extension SealedStore {
-    /// This store where its container still has the group's place and may be trusted, else one on the container that has it
-    /// now.
+    /// Returns this store if its container is still the group's and may be trusted, else one on the group's current
+    /// container.
     ///
-    /// The place is asked for anew, as when the store was opened: another directory may stand for the group by then.
-    /// Nothing is made.
+    /// The container is looked up again, as when the store was opened: the group may have another directory by then.
+    /// Nothing is created.
     /// - Throws: `StoreError` `.containerMissing`, or `.container` for one that cannot be used as it is.
     package func following() throws(StoreError) -> SealedStore {
         do throws(AppGroupError) {
-            // The registry's answer first: a container that was given up may still be open, and lie where it lay.
+            // The registry's answer first: a container that was given up may still be open, and at its old path.
             let isHere = try GroupContainer.place(of: group, in: home) == container.root.path
             if isHere && isInPlace && isTrusted { return self }
             return SealedStore(
@@ -180,7 +184,7 @@ extension SealedStore {
         }
     }
 
-    /// Whether the open container is the directory of that name.
+    /// The open container is the directory of that name.
     private var isInPlace: Bool {
         do throws(FileError) {
             let named = try Directory.open(container.root.path).attributes(".")
@@ -190,17 +194,17 @@ extension SealedStore {
         }
     }
 
-    /// Whether nobody else may change the open container by now: its modes may be others than when it was opened.
+    /// No other user may change the open container: its modes may have changed since it was opened.
     private var isTrusted: Bool { (try? container.root.requireTrusted()) != nil }
 
-    /// Where a record's file lies or would lie, whether or not any directory above it exists.
+    /// Returns the path of a record's file, whether or not any directory above it exists.
     func watchedPath(of place: RecordPlace) -> String {
         "\(containerPath)/\(place.address.path)"
     }
 
-    /// The registry's file: it changes when the group's container lies elsewhere, or is given up.
+    /// The registry's file: it changes when the group's container moves or is given up.
     var watchedRegistryPath: String { GroupRegistry(group, in: home).path }
 
-    /// The vault's directory: it changes when the vault does, and when it is unlocked or locked.
+    /// The vault's directory: it changes when the vault changes, and when it is unlocked or locked.
     var watchedVaultPath: String { FilePath(vault.path).removingLastComponent().string }
 }

@@ -2,36 +2,37 @@ internal import KeyVault
 package import Sealing
 internal import SharedFiles
 
-/// What lies in a record's place, as far as a write has to know: only headers are opened for it.
+/// The content of a record's place, as far as a write needs to know: only headers are opened for it.
 package enum StandingBlob {
     case nothing
     /// A value whose header readers accept.
     case value(BlobHeader)
     /// A deletion that readers accept.
     case tombstone(VerifiedHeader)
-    /// Readers refuse it.
+    /// A blob that readers refuse.
     case refused(RefusedBlob)
 }
 
 /// A blob that readers refuse and that a write may replace.
 package struct RefusedBlob {
-    /// What its header says of the sequence.
+    /// The header's claim of a sequence.
     enum Claim {
         case none
-        /// Anybody may have written it.
+        /// A sequence that any program may have written.
         case asserted(UInt64)
-        /// Sealed by somebody who holds a key.
+        /// A sequence sealed by a holder of a key.
         case authentic(UInt64)
     }
 
     package let rejection: StoreError
     let claim: Claim
-    /// Whether it is a file that can be kept; links, pipes and the like are not.
+    /// A regular file, which can be kept; `false` for links, pipes and the like.
     var isFile = true
 }
 
-/// The header that was verified last under one name during a write. Bytes that are read again and are the same need no key;
-/// whether the header counts now is judged anew each time.
+/// The header that was verified last under one name during a write. Bytes that are read again unchanged need no key;
+/// the
+/// header is judged anew each time.
 final class SeenHeader {
     private var bytes: [UInt8] = []
     private var header: VerifiedHeader?
@@ -44,23 +45,23 @@ final class SeenHeader {
         self.header = header
     }
 
-    /// The verified header with these bytes, if it is the last one.
+    /// Returns the verified header with these bytes, if it is the last one.
     func header(of prefix: [UInt8]) -> VerifiedHeader? { prefix == bytes ? header : nil }
 }
 
 extension RecordReader {
     /// Reads what is stored in a place.
     ///
-    /// - Parameter seen: The header that was verified before the lock was taken, or before under the lock.
-    /// - Throws: `StoreError` for a blob that must not be replaced, because it may be the vault or this program that is
-    ///   wrong (docs/decisions/0004), and for a place that cannot be read.
+    /// - Parameter seen: The header that was verified before the lock was taken, or earlier under the lock.
+    /// - Throws: `StoreError` for a blob that must not be replaced, because the vault or this program may be wrong
+    ///   (docs/decisions/0004), and for a place that cannot be read.
     func standing(at place: RecordPlace, seen: SeenHeader? = nil) throws(StoreError) -> StandingBlob {
         if let authority, authority.governs(place.name.text) { return try governedStanding(at: place) }
         let prefix: [UInt8]?
         do throws(FileError) {
             prefix = try backend.readPrefix(place.address, count: BlobLayout.headerSize)
         } catch {
-            // A planted link or pipe: the rename puts the new blob in its place and never follows it.
+            // A planted link or pipe: the rename replaces it with the new blob and never follows it.
             guard error.code == .notRegularFile || error.code == .unsafePath else {
                 throw StoreError(writing: error, place.name.text)
             }
@@ -78,7 +79,7 @@ extension RecordReader {
     private func verified(
         _ prefix: [UInt8], _ place: RecordPlace, _ seen: SeenHeader?
     ) throws(StoreError) -> VerifiedHeader {
-        // A key of *when unlocked* is asked for each time: the vault may have been locked since.
+        // A key of *when unlocked* is requested each time: the vault may have been locked since.
         if let known = seen?.header(of: prefix), keys.vault.keyring.sealingKey(for: known.header.keyID) != nil {
             try keys.requireCurrent(known.header, "replace", place)
             return known
@@ -90,10 +91,10 @@ extension RecordReader {
 
     func judged(_ header: VerifiedHeader, _ place: RecordPlace) -> StandingBlob {
         var verdict = watermarks.verdict(on: header)
-        // At the very end of what readers believe: the next sequence would be beyond it for whoever has not read this one.
+        // At the limit of what readers believe: readers that have not read this blob would refuse the next sequence.
         if verdict == .advances, isLastBelieved(header.header) { verdict = .jumps }
         do throws(StoreError) { try judge(verdict, header.header, place) } catch {
-            // A jump is refused by every reader, and following it would be refused as well.
+            // Every reader refuses a jump, and would refuse the sequence after it as well.
             let claim: RefusedBlob.Claim = verdict == .jumps ? .none : .authentic(header.header.sequence)
             return .refused(RefusedBlob(rejection: error, claim: claim))
         }
@@ -107,15 +108,15 @@ extension RecordReader {
         return header.sequence > mark.sequence && header.sequence - mark.sequence >= Watermark.maximumJump
     }
 
-    /// What is wrong with a blob itself. Everything else may be wrong with the vault or the program.
+    /// The codes of faults in the blob itself. All other faults may be the vault's or the program's.
     private static let replaceableCodes: Set<StoreError.Code> = [
         .malformed, .wrongKind, .wrongGroup, .wrongName, .wrongSuite, .wrongCommitment, .retiredEpoch, .tooLarge,
         .downgraded,
     ]
 
-    /// What readers refuse and a write may replace.
+    /// Returns a blob that readers refuse and a write may replace.
     ///
-    /// - Throws: The rejection itself where the blob may be right and the vault or the program wrong.
+    /// - Throws: The rejection itself if the blob may be right and the vault or the program wrong.
     func replaceable(
         _ prefix: [UInt8], _ rejection: StoreError, _ place: RecordPlace
     ) throws(StoreError) -> RefusedBlob {
@@ -129,9 +130,9 @@ extension RecordReader {
     }
 }
 
-/// What a refused write says.
+/// Texts for a refused write.
 extension StandingBlob {
-    /// Why readers refuse it, if they do.
+    /// The reason why readers refuse it, if they do.
     var rejection: StoreError? {
         if case .refused(let blob) = self { blob.rejection } else { nil }
     }
@@ -159,7 +160,7 @@ extension WriteCondition {
 }
 
 extension RecordReader {
-    /// Whether a file is gone that has to be there: a state of the record was accepted, and it was not purged.
+    /// Returns `true` if a required file is missing: a state of the record was accepted, and it was not purged.
     func isMissing(_ place: RecordPlace) -> Bool {
         let name = place.context.nameTag
         return watermarks.mark(of: name) != nil && !watermarks.isPurged(name)

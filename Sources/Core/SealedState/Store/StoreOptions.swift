@@ -3,36 +3,43 @@ public import FoundationEssentials
 public import KeyVault
 public import SharedFiles
 
-/// How a store behaves; the defaults suit small state of one machine.
+/// The options of a store; the defaults suit small state of one machine.
 public struct StoreOptions: Sendable {
     /// The largest record in bytes of its encoded form. 1 MiB unless stated.
     public var maximumRecordSize = 1 << 20
-    /// How deep a record may be nested before it is refused undecoded. 64 unless stated.
+    /// The maximum nesting depth of a record; a deeper one is refused undecoded. 64 unless stated.
     public var maximumDepth = 64
-    /// How many values, keys included, a record's payload may have before it is refused undecoded. 100,000 unless stated.
+    /// The maximum number of values, keys included, in a payload; more are refused undecoded. 100,000 unless stated.
     public var maximumValues = 100_000
-    /// What happens to a blob that is refused. Nothing more than refusing it unless stated.
+    /// The treatment of a refused blob. Nothing more than refusing it unless stated.
     public var rejectionPolicy: RejectionPolicy = .refuse
-    /// Told of each rejection of a read, an update or a watch, on the thread that meets it; it must not use the store. It
-    /// gets no contents. Also told, with `isRejection` false, of a blob that could not be put into quarantine: a copy by the
-    /// policy, or what a write is about to replace.
+    /// Called for each rejection of a read, an update or a watch, on the thread that meets it; it must not use the
+    /// store. It
+    /// gets no contents. Also called, with `isRejection` false, for a blob that could not be put into quarantine: a
+    /// copy by
+    /// the policy, or a blob that a write is about to replace.
     public var onRejection: (@Sendable (StoreError) -> Void)?
-    /// How long a writer waits for a record's lock. 5 seconds unless stated. In the `async` forms it runs from the call on,
-    /// the wait for a thread included.
+    /// The time a writer waits for a record's lock. 5 seconds unless stated. In the `async` forms it starts with the
+    /// call, so
+    /// the wait for a thread is included.
     public var lockTimeout: Duration = .seconds(5)
-    /// How far in the future a record may claim to have been sealed. 5 seconds unless stated: programs of one machine
-    /// share its clock, but the clock is stepped now and then.
+    /// The tolerance for a record that was sealed in the future. 5 seconds unless stated: programs of one machine share
+    /// its
+    /// clock, but the clock is stepped now and then.
     public var clockSkew: Duration = .seconds(5)
-    /// Whether a write has to survive a power loss. `.durable` unless stated.
+    /// The durability of a write. `.durable`, which survives a power loss, unless stated.
     public var durability: Durability = .durable
-    /// Whose entitlements have to hold the group. This program's unless stated; a program without any may open every group.
+    /// The entitlements that must hold the group. This program's unless stated; a program without any may open every
+    /// group.
     public var entitlements: EntitlementPolicy = .program
-    /// The group's team key, which signs its roster of writers. With it records that the roster governs are believed only
-    /// with the signature of a writer that may write them, and the vault's persons only where it has certified them; without
-    /// it that depends on the system's settings, on what this user has accepted before, and on the vault. See
+    /// The group's team key, which signs its roster of writers. With it, records that the roster governs are believed
+    /// only
+    /// with the signature of a writer that may write them, and the vault's persons only if the key has certified them.
+    /// Without it, that depends on the system's settings, on the states that this user has accepted, and on the vault.
+    /// See
     /// docs/writers.md.
     public var teamKey: TeamPublicKey?
-    /// The key by which this program signs what it writes under governed names; nil for a program that only reads them.
+    /// The key with which this program signs records under governed names; nil for a program that only reads them.
     public var writerKey: WriterKey?
     /// The time of day; it decides freshness only, never order.
     public var now: @Sendable () -> Date = { Date() }
@@ -41,25 +48,27 @@ public struct StoreOptions: Sendable {
     public init() {}
 }
 
-/// What a store does about a blob that it refuses, beyond refusing it. The blob itself stays where it is.
+/// The treatment of a refused blob, beyond refusing it. The blob itself stays in place.
 public struct RejectionPolicy: Sendable, Hashable {
-    /// Answers with the last value that this process accepted, marked with the rejection (`RecordSnapshot.rejection`),
-    /// while it is still valid itself. It is kept sealed; a deletion ends it.
+    /// Returns the last value that this process accepted, marked with the rejection (`RecordSnapshot.rejection`), while
+    /// that
+    /// value is still valid. It is kept sealed; a deletion ends it.
     public var keepsLastGood: Bool
-    /// Copies the blob to quarantine, with its reason: once for each version of the file, and only where the blob itself
-    /// is at fault, not the vault, the clock or this program.
+    /// Copies the blob to quarantine, with its reason: once for each version of the file, and only if the blob itself
+    /// is at
+    /// fault, not the vault, the clock or this program.
     public var quarantines: Bool
 
-    /// A policy of both.
+    /// Creates a policy.
     public init(keepsLastGood: Bool = false, quarantines: Bool = false) {
         self.keepsLastGood = keepsLastGood
         self.quarantines = quarantines
     }
 
-    /// Refuses it, and nothing else.
+    /// Refuses the blob, and nothing else.
     public static let refuse = RejectionPolicy()
-    /// Answers with the last good value.
+    /// Returns the last good value.
     public static let keepLastGood = RejectionPolicy(keepsLastGood: true)
-    /// Refuses it and keeps a copy.
+    /// Refuses the blob and keeps a copy.
     public static let quarantine = RejectionPolicy(quarantines: true)
 }

@@ -5,20 +5,21 @@ package import KeyVault
 internal import Sealing
 internal import SharedFiles
 
-/// Who may write a record: the group's roster, where a team key is known (docs/writers.md).
+/// The rights to write records: the group's roster, if a team key is known (docs/writers.md).
 extension RecordReader {
-    /// Refuses a vault that the roster has ended, however long it stays in its place.
+    /// Throws for a vault that the roster has ended, however long it stays in place.
     ///
     /// - Throws: `StoreError` `.vaultRolledBack`.
     func requireStateAboveFloor() throws(StoreError) {
         guard let floor = authority?.standing().roster?.roster.floor, floor.isAbove(keys.vault.state) else { return }
-        // The roster may be newer than the last look at the vault.
+        // The roster may be newer than the vault's last read.
         _ = try? keys.vault.currentKeyring()
         guard floor.isAbove(keys.vault.state) else { return }
         throw StoreError(VaultError.belowFloor(keys.vault.path, keys.vault.state, floor), "use the vault of")
     }
 
-    /// Refuses a record that its roster does not let its writer write. Called before anything of it is remembered.
+    /// Throws for a record whose roster does not let its writer write it. Call it before anything of the record is
+    /// remembered.
     ///
     /// - Returns: The writer whose signature was verified; nil for a name that no roster governs.
     /// - Throws: `StoreError` `.notAuthorized`, `.rosterBehind`, `.vaultRolledBack`.
@@ -57,7 +58,8 @@ extension RecordReader {
         }
     }
 
-    /// The names that the roster states one by one, whose files are gone though a state of theirs was accepted.
+    /// Returns the names that the roster states individually, whose files are missing though a state of theirs was
+    /// accepted.
     func missingNames(besides names: [String]) -> [String] {
         guard let roster = authority?.standing().roster else { return [] }
         let known = Set(names)
@@ -68,10 +70,10 @@ extension RecordReader {
     }
 }
 
-// MARK: What a write has to know
+// MARK: Writes
 
 extension RecordReader {
-    /// The verified header and the writer of a governed record, which is opened whole for it.
+    /// Returns the verified header and the writer of a governed record, which is opened whole.
     func governedHeader(_ place: RecordPlace) throws(StoreError) -> ListedHeader? {
         let blob: [UInt8]
         do throws(FileError) {
@@ -86,8 +88,9 @@ extension RecordReader {
         return ListedHeader(header: opened.header, writer: writer, rosterVersion: version)
     }
 
-    /// What is stored in a governed record's place. A writer goes on from what was authorised: what is refused claims no
-    /// sequence.
+    /// Returns the blob stored in a governed record's place. A writer continues from authorised blobs: a refused blob
+    /// claims
+    /// no sequence.
     func governedStanding(at place: RecordPlace) throws(StoreError) -> StandingBlob {
         let blob: [UInt8]
         do throws(FileError) {
@@ -116,8 +119,9 @@ extension RecordReader {
         let opened = try openWhole(blob, "replace", place, limit: maximumBlobSize)
         guard let authority else { return judged(opened.header, place) }
         let authorisation = authorisation(of: opened, at: place, authority)
-        // A later roster may know the writer, and anybody with the group's keys may say so: only the word of a writer that
-        // this roster knows keeps a blob from being replaced.
+        // A later roster may know the writer, but any holder of the group's keys may claim so: only the signature of a
+        // writer
+        // that this roster knows protects a blob from being replaced.
         if case .rosterBehind(let version, isKnownWriter: false) = authorisation {
             let reason = "It states version \(version) of the roster and a writer that is not in this one."
             throw StoreError(.notAuthorized, "replace", place.name.text, reason)
@@ -126,9 +130,10 @@ extension RecordReader {
         return judged(opened.header, place)
     }
 
-    /// What one write of a record is signed with.
+    /// Returns the grant that signs one write of a record.
     ///
-    /// - Throws: `StoreError` `.notAuthorized` where the roster governs the name and does not let this program's writer.
+    /// - Throws: `StoreError` `.notAuthorized` if the roster governs the name and does not authorise this program's
+    ///   writer.
     func requireRight(to place: RecordPlace, deleting: Bool) throws(StoreError) -> WriteGrant {
         guard let authority else { return .unsigned }
         try requireStateAboveFloor()
@@ -145,7 +150,7 @@ extension RecordReader {
     }
 }
 
-/// How one write is authorised.
+/// The authorisation of one write.
 enum WriteGrant {
     /// No roster governs the name.
     case unsigned
@@ -179,7 +184,7 @@ enum WriteGrant {
 // MARK: For tools
 
 extension Authorisation {
-    /// What a reader refuses the record for, and why; nil where it does not.
+    /// The code and reason with which a reader refuses the record; `nil` if it does not.
     package var refusal: (code: StoreError.Code, reason: String)? {
         switch self {
         case .notGoverned, .authorised: nil

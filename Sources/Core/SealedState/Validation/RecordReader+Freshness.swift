@@ -4,7 +4,7 @@ internal import Sealing
 
 /// Time within a boot: `docs/decisions/0012-time-within-a-boot.md`.
 extension RecordReader {
-    /// Refuses a value that is not of the present, by the wall clock or by what it would show had nobody set it since.
+    /// Throws for a value that is not currently valid, by the wall clock or by its reading had it not been set since.
     package func checkFreshness<Record: SealedRecord>(
         of snapshot: RecordSnapshot<Record>, from blob: borrowing AcceptedBlob, at place: RecordPlace
     ) throws(StoreError) {
@@ -16,19 +16,19 @@ extension RecordReader {
             at: options.now(), isRemembered: true)
     }
 
-    /// The same for a payload without a type: by its header alone. Nothing is remembered of a blob that was only looked
-    /// at.
+    /// Checks the freshness of a payload without a type by its header alone. Nothing is remembered of a blob that was
+    /// only
+    /// examined.
     func checkFreshness(of blob: borrowing AcceptedBlob, at place: RecordPlace) throws(StoreError) {
         try checkFreshness(
             ValidityPeriod(blob.header), of: blob.header, anchor: blob.anchor, named: place.name.text,
             at: options.now(), isRemembered: blob.anchor.isKnown)
     }
 
-    /// The same for a header alone that was verified before, for tools: what a read would say of its times. Nothing is
-    /// remembered.
+    /// Checks, for tools, the times of a header that was verified before, as a read would. Nothing is remembered.
     ///
     /// - Parameters:
-    ///   - name: What the rejection is to name.
+    /// - name: The name for the rejection.
     ///   - now: The wall clock.
     func checkFreshness(of header: BlobHeader, named name: String, at now: Date) throws(StoreError) {
         try checkFreshness(
@@ -46,7 +46,7 @@ extension RecordReader {
         let elapsed = watermarks.anchor(of: header, asOf: anchor).date
         let isOverAnyway = elapsed.map(period.isOver) ?? false
         if period.isOver(at: wall.now) {
-            // Only where that is news: a value that is stale by its anchor stays so until the machine restarts.
+            // Only if that is new: a value that is stale by its anchor stays so until the machine restarts.
             if isRemembered && !isOverAnyway {
                 watermarks.raise(ClockAnchor(atLeast: wall.now.timeIntervalSince1970), of: header)
             }
@@ -58,13 +58,14 @@ extension RecordReader {
     }
 }
 
-// MARK: What comes
+// MARK: Future changes
 
 extension RecordReader {
-    /// When the answer that a read gave will change with time alone, for who waits for it; nil for never.
+    /// Returns the time at which a read's answer will change with time alone; nil for never.
     ///
-    /// A valid value turns stale then; where it stands in for one that is not valid yet, that one becomes valid. By the
-    /// wall clock as it stands: who waits asks again when the clock was set, and when the time has come.
+    /// A valid value expires then; if it replaces one that is not valid yet, that one becomes valid. The time is
+    /// computed
+    /// from the current wall clock: callers that wait ask again when the clock was set, and at that time.
     func nextChange<Record: SealedRecord>(
         of snapshot: RecordSnapshot<Record>, named name: String = Record.recordName
     ) -> Date? {
@@ -72,7 +73,7 @@ extension RecordReader {
         return [end(of: snapshot, named: name), beginning].compactMap { $0 }.min()
     }
 
-    /// When a record that is refused as `notYetValid` becomes valid; nil where it is not refused for that.
+    /// Returns the time at which a record that is refused as `notYetValid` becomes valid; `nil` for any other record.
     func nextChange(ofRefused name: String) -> Date? {
         guard let place = try? places.place(name),
             let prefix = try? backend.readPrefix(place.address, count: BlobLayout.headerSize),
@@ -82,8 +83,9 @@ extension RecordReader {
         return begins > options.now() ? begins : nil
     }
 
-    /// The same for one that was refused for that a moment ago. Its time may have come since, or another blob may lie there:
-    /// then now.
+    /// Returns the time for a record that was just refused as `notYetValid`. If that time has passed, or another blob
+    /// is
+    /// stored by now, returns the current time.
     func change(ofRefused name: String) -> Date { nextChange(ofRefused: name) ?? options.now() }
 
     private func end<Record: SealedRecord>(of snapshot: RecordSnapshot<Record>, named name: String) -> Date? {
@@ -91,7 +93,7 @@ extension RecordReader {
         return end(of: ValidityPeriod(of: snapshot), sequence: snapshot.provenance.sequence, at: place)
     }
 
-    /// The same for a value that was read without its type.
+    /// Returns the end of validity of a value that was read without its type.
     func end(of header: BlobHeader, at place: RecordPlace) -> Date? {
         end(of: ValidityPeriod(header), sequence: header.sequence, at: place)
     }
@@ -101,12 +103,13 @@ extension RecordReader {
         let now = options.now()
         let known = watermarks.anchor(of: place.context.nameTag, sequence: sequence)
         let judged = max(now, known.date ?? now)
-        // A maximum age may be reached, and dates are rounded: a millisecond later it is certainly over.
+        // A maximum age may be reached exactly, and dates are rounded: a millisecond later the period is certainly
+        // over.
         return now + max(0, end.timeIntervalSince(judged)) + 0.001
     }
 }
 
 extension ClockAnchor {
-    /// What the clock would show now.
+    /// The clock's current reading by this anchor.
     fileprivate var date: Date? { now.map { Date(timeIntervalSince1970: $0) } }
 }

@@ -1,24 +1,24 @@
 internal import FoundationEssentials
 internal import Sealing
 
-/// From when to when a value is of the present.
+/// The period in which a value is valid.
 struct ValidityPeriod {
     let sealedAt: Date
-    /// From here on it is stale; nil for never.
+    /// The time from which the value is stale; nil for never.
     let expiresAt: Date?
-    /// Older than that it is stale; nil for any age.
+    /// The age above which the value is stale; nil for any age.
     let maximumAge: Duration?
 
     var hasEnd: Bool { expiresAt != nil || maximumAge != nil }
 
-    /// Whether its end has come.
+    /// Returns `true` if the period has ended.
     func isOver(at now: Date) -> Bool {
         if let expiresAt, now >= expiresAt { return true }
         guard let maximumAge else { return false }
         return now.timeIntervalSince(sealedAt) > maximumAge.seconds
     }
 
-    /// When it ends, whichever limit comes first; nil for never.
+    /// The end, by the earlier limit; nil for never.
     var end: Date? { Self.earlier(expiresAt, maximumAge.map { sealedAt + $0.seconds }) }
 
     private static func earlier(_ first: Date?, _ second: Date?) -> Date? {
@@ -28,7 +28,7 @@ struct ValidityPeriod {
 }
 
 extension ValidityPeriod {
-    /// Of a value, with its header's end and its type's limits.
+    /// Creates the period of a value, from its header's end and its type's limits.
     init<Record: SealedRecord>(of snapshot: RecordSnapshot<Record>) {
         self.init(
             sealedAt: snapshot.provenance.sealedAt,
@@ -38,7 +38,7 @@ extension ValidityPeriod {
 }
 
 extension ValidityPeriod {
-    /// Of what a header says alone. A deletion has no end.
+    /// Creates the period from a header alone. A deletion has no end.
     init(_ header: BlobHeader) {
         let hasEnd = header.notAfter != 0 && !header.flags.contains(.tombstone)
         self.init(
@@ -51,10 +51,10 @@ extension Duration {
     var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
 }
 
-/// Whether a value is of the present: the only thing that time decides.
+/// The check that a value is currently valid: the only decision that depends on time.
 struct Freshness {
     let now: Date
-    /// How far in the future a stamp may lie.
+    /// The tolerance for times in the future.
     let skew: Duration
 
     func check(sealedAt: Date, expiresAt: Date?, maximumAge: Duration?, named name: String) throws(StoreError) {
@@ -63,7 +63,7 @@ struct Freshness {
         if period.isOver(at: now) { throw stale(period, named: name) }
     }
 
-    /// - Throws: `StoreError` `.notYetValid`, also where the clock shows no time at all.
+    /// - Throws: `StoreError` `.notYetValid`, also if the clock shows no valid time.
     func requireBegun(_ period: ValidityPeriod, named name: String) throws(StoreError) {
         let age = now.timeIntervalSince(period.sealedAt)
         guard age >= -skew.seconds else {
@@ -71,7 +71,7 @@ struct Freshness {
         }
     }
 
-    /// The rejection of a value that is over by now.
+    /// Returns the rejection of a value that has ended.
     func stale(_ period: ValidityPeriod, named name: String) -> StoreError {
         if let expiresAt = period.expiresAt, now >= expiresAt {
             return StoreError(.stale, "read", name, "It expired \(Self.text(now.timeIntervalSince(expiresAt))) ago.")
@@ -82,7 +82,7 @@ struct Freshness {
     }
 
     private static func text(_ seconds: Double) -> String {
-        // A clock may show anything, and not every number is a count of seconds.
+        // A clock may show any number, and not every number is a count of seconds.
         guard seconds.isFinite else { return "an unknown time" }
         return seconds < 120 ? "\(Int(max(seconds, 0).rounded())) s" : "\(Int(min(seconds / 60, 1e12).rounded())) min"
     }
