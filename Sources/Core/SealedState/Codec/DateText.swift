@@ -3,15 +3,15 @@ internal import PropertyLists
 
 /// Dates as RFC 3339 text in UTC with up to nine fractional digits, so that a date reads back as it was written.
 ///
-/// Foundation's ISO 8601 style keeps no more than milliseconds: a record with a date would not equal itself after a
-/// round trip.
+/// Foundation's ISO 8601 style keeps milliseconds at most: a record with a date would not equal itself after a round
+/// trip.
 package enum DateText {
-    /// The years 0 to 9999, in seconds since 2001: what four digits can say.
+    /// The years 0 to 9999, the range of four digits, in seconds since 2001.
     static let writable = PropertyListDate.representable
 
-    /// `2026-11-21T03:30:00Z`, with a fraction only where there is one.
+    /// Returns text such as `2026-11-21T03:30:00Z`, with a fraction only if the date has one.
     package static func string(from date: Date) -> String? {
-        // The number that a date holds has a bit more than the one since 1970.
+        // A date's own number has a bit more precision than the one since 1970.
         let seconds = date.timeIntervalSinceReferenceDate
         guard writable.contains(seconds) else { return nil }
         var whole = Int(seconds.rounded(.down))
@@ -34,7 +34,7 @@ package enum DateText {
             scanner.isAtEnd
         else { return nil }
         let whole = time.secondsSince1970 - offset - PropertyListDate.secondsTo2001
-        // An offset reaches beyond the years that can be written: a value that is read can be written again.
+        // An offset reaches beyond the years that can be written; a value that is read must be writable again.
         let date = Date(timeIntervalSinceReferenceDate: Double(whole) + Double(nanoseconds) / 1e9)
         return writable.contains(date.timeIntervalSinceReferenceDate) ? date : nil
     }

@@ -9,7 +9,7 @@ package enum JSONChecker {
         try scanner.text()
     }
 
-    /// The same, and counts what decoders are limited to in the same pass.
+    /// Makes the same check, and counts the values that decoders limit in the same pass.
     ///
     /// - Returns: The first limit that the text exceeds, other than its depth; nil for none.
     /// - Throws: The first fault, a text that is nested too deep included.
@@ -23,9 +23,9 @@ package enum JSONChecker {
     }
 }
 
-/// What JSON may look like before the decoder sees it: one pass, no allocation.
+/// The limits on JSON before a decoder gets it: one pass, no allocation.
 ///
-/// Whether it is JSON is the decoder's concern; for what is JSON, depth and values are counted exactly.
+/// The decoder decides whether the text is JSON; for valid JSON, depth and values are counted exactly.
 package enum JSONStructure {
     /// - Throws: `StructureFault`: `.tooDeep`, `.tooManyValues`, `.longKey`, `.stackedMarks`.
     package static func check(
@@ -36,7 +36,8 @@ package enum JSONStructure {
         try scanner.tokens()
     }
 
-    /// Whether it is too short, too flat and too plain to reach any limit: the usual record, told at a glance.
+    /// Returns `true` if the text is too short, too flat and too plain to reach any limit: the usual record, in one
+    /// fast pass.
     ///
     /// Each value and each byte of a key takes a byte, each level an opening bracket, and each mark a byte beyond ASCII or
     /// an escape.
@@ -55,18 +56,19 @@ package enum JSONStructure {
     }
 }
 
-/// Goes through JSON once: by its grammar, where the first fault ends it, or from token to token, where anything may follow
-/// anything. Both count values, the bytes of keys and combining marks in the same way.
+/// Scans JSON once: by its grammar, which ends at the first fault, or from token to token, in any order. Both count
+/// values,
+/// the bytes of keys and combining marks in the same way.
 private struct JSONScanner {
     private let json: UnsafeRawBufferPointer
     private let limits: StructureLimits
-    /// How many levels the grammar goes down.
+    /// The maximum number of levels for the grammar.
     private let maximumDepth: Int
     private var position = 0
     private var values = 0
-    /// The most levels that were open at once.
+    /// The maximum number of levels that were open at once.
     private(set) var deepest = 0
-    /// The first limit that is exceeded, but for the depth.
+    /// The first limit that is exceeded, except the depth.
     private(set) var excess: StructureFault?
 
     init(_ json: UnsafeRawBufferPointer, _ limits: StructureLimits, depth: Int) {
@@ -188,7 +190,7 @@ extension JSONScanner {
         if position == start { throw fault("a digit is expected") }
     }
 
-    /// - Returns: How many bytes the text has as UTF-8.
+    /// - Returns: The text's size in bytes as UTF-8.
     private mutating func string() throws(JSONFault) -> Int {
         position += 1
         var content = JSONContent()
@@ -212,7 +214,7 @@ extension JSONScanner {
         throw fault("a string has no end")
     }
 
-    /// - Returns: The scalar that the escape stands for.
+    /// - Returns: The escaped scalar.
     private mutating func escape() throws(JSONFault) -> UInt32 {
         position += 1
         guard take("u") else {
@@ -249,7 +251,7 @@ extension JSONScanner {
     mutating func tokens() throws(StructureFault) {
         var isInWord = false
         var depth = 0
-        // The bytes of the last text, which is a key where a colon follows.
+        // The size of the last text in bytes; it is a key if a colon follows.
         var lastText = 0
         while position < json.count {
             let byte = json[position]
@@ -275,7 +277,7 @@ extension JSONScanner {
         }
     }
 
-    /// Goes behind the quotation mark that ends the text; returns how many bytes the text has as UTF-8.
+    /// Skips the text and its closing quotation mark; returns its size in bytes as UTF-8.
     private mutating func skipText() -> Int {
         var content = JSONContent()
         scan: while position < json.count, !content.isStacked {
@@ -284,7 +286,7 @@ extension JSONScanner {
             switch byte {
             case UInt8(ascii: "\""): break scan
             case UInt8(ascii: "\\"): content.take(escaped())
-            // The rest of a character that was counted at its first byte.
+            // The continuation of a character that was counted at its first byte.
             case 0x80..<0xC0: content.size += 1
             case 0xC0...:
                 content.size += 1
@@ -296,7 +298,7 @@ extension JSONScanner {
         return content.size
     }
 
-    /// The scalar behind a backslash, which is skipped; 0 for one that is no mark.
+    /// Returns the scalar after a backslash, which is skipped; 0 for one that is no mark.
     private mutating func escaped() -> UInt32 {
         guard position < json.count else { return 0 }
         position += 1
@@ -319,7 +321,8 @@ extension JSONScanner {
         return value
     }
 
-    /// The scalar whose UTF-8 begins at a position; anything where it is none, for then the decoder refuses the text.
+    /// Returns the scalar whose UTF-8 starts at a position; any value if no scalar starts there, since the decoder then
+    /// refuses the text.
     private func scalar(at start: Int) -> UInt32 {
         let first = json[start]
         let more = first < 0xE0 ? 1 : first < 0xF0 ? 2 : 3
@@ -330,7 +333,7 @@ extension JSONScanner {
     }
 }
 
-/// What is counted of one text: its bytes as UTF-8, and its combining marks in a row.
+/// The counts of one text: its bytes as UTF-8, and its combining marks in a row.
 private struct JSONContent {
     var size = 0
     private(set) var isStacked = false
@@ -351,7 +354,7 @@ private struct JSONContent {
     }
 }
 
-/// Where and why text is not JSON; it never repeats the text, which may be secret.
+/// The position and reason of a JSON fault; it never repeats the text, which may be secret.
 package struct JSONFault: Error, Equatable {
     /// Bytes from the start.
     package let offset: Int
@@ -359,7 +362,7 @@ package struct JSONFault: Error, Equatable {
     package let line: Int
     /// From 1, in characters.
     package let column: Int
-    /// What was expected or found, as the end of a sentence.
+    /// The expected or found item, as the end of a sentence.
     package let reason: String
 
     package init(_ reason: String, at offset: Int, in text: UnsafeRawBufferPointer) {
@@ -373,10 +376,11 @@ package struct JSONFault: Error, Equatable {
     }
 }
 
-/// One character beyond ASCII in UTF-8 (RFC 3629, section 4).
+/// A non-ASCII character in UTF-8 (RFC 3629, section 4).
 package enum UTF8Sequence {
-    /// Its length in bytes; nil when the bytes do not begin with a valid one: overlong forms, surrogates and what lies
-    /// beyond U+10FFFF are not.
+    /// Returns its length in bytes; nil if the bytes do not begin with a valid one: overlong forms, surrogates and
+    /// values
+    /// beyond U+10FFFF are invalid.
     package static func length(in bytes: Slice<UnsafeRawBufferPointer>) -> Int? {
         guard let lead = bytes.first, let second = bytes.dropFirst().first else { return nil }
         let (count, allowed): (Int, ClosedRange<UInt8>)

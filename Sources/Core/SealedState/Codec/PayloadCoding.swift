@@ -3,11 +3,11 @@ package import FoundationEssentials
 package import PropertyLists
 package import Sealing
 
-/// Values to payloads and back, whatever the codec; nothing is decoded before its structure was checked.
+/// The conversion of values to payloads and back, for every codec; the structure is checked before decoding.
 package enum PayloadCoding {
-    /// The value as a payload, within the limits that readers hold it to.
+    /// Returns the value as a payload within the limits that readers apply.
     ///
-    /// - Throws: `StructureFault`, or what the encoder threw.
+    /// - Throws: `StructureFault`, or the encoder's error.
     package static func encode(
         _ value: some Encodable, as codec: PayloadCodec, limits: StructureLimits
     ) throws -> Data {
@@ -21,9 +21,9 @@ package enum PayloadCoding {
         return payload
     }
 
-    /// The value in a payload.
+    /// Returns the value in a payload.
     ///
-    /// - Throws: `StructureFault`, or what the decoder threw.
+    /// - Throws: `StructureFault`, or the decoder's error.
     package static func decode<Value: Decodable>(
         _ type: Value.Type, from payload: UnsafeRawBufferPointer, codec: PayloadCodec, limits: StructureLimits
     ) throws -> Value {
@@ -32,7 +32,7 @@ package enum PayloadCoding {
             ? try PropertyListCodec.decode(type, from: payload) : try JSONCodec.decode(type, from: payload)
     }
 
-    /// Whether a decoder may see a payload.
+    /// Throws unless a decoder may receive the payload.
     package static func check(
         _ payload: UnsafeRawBufferPointer, _ codec: PayloadCodec, _ limits: StructureLimits
     ) throws(StructureFault) {
@@ -56,11 +56,12 @@ package enum PropertyListCodec {
 
     private static let decoder = PropertyListDecoder()
 
-    /// The value as a binary property list.
+    /// Returns the value as a binary property list.
     package static func encode(_ value: some Encodable) throws -> Data { try encoder.encode(value) }
 
-    /// Decodes what passed `PropertyListStructure`, and nothing else: the decoder takes other kinds of property lists as
-    /// well, and does not survive every input. The buffer is not kept.
+    /// Decodes a list that passed `PropertyListStructure`, and nothing else: the decoder accepts other kinds of
+    /// property lists
+    /// as well, and crashes on some inputs. The buffer is not kept.
     package static func decode<Value: Decodable>(
         _ type: Value.Type, from list: UnsafeRawBufferPointer
     ) throws -> Value {
@@ -100,7 +101,7 @@ package enum JSONCodec {
         return decoder
     }()
 
-    /// The value as JSON text.
+    /// Returns the value as JSON text.
     package static func encode(_ value: some Encodable) throws -> Data { try encoder.encode(value) }
 
     /// Decodes JSON text; the buffer is not copied and not kept.

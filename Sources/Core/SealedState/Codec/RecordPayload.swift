@@ -4,26 +4,26 @@ package import KeyVault
 package import PropertyLists
 package import Sealing
 
-/// A record encoded and about to be sealed; `wipe()` ends it.
+/// An encoded record before sealing; `wipe()` ends it.
 package final class RecordPayload {
     private var bytes: Data
     package let codec: PayloadCodec
     package let schemaVersion: UInt32
     /// Milliseconds since 1970; 0 means no end.
     package let notAfter: UInt64
-    /// The class of its key; nil for that of the value that it replaces.
+    /// The class of its key; nil for the class of the value that it replaces.
     let protection: ProtectionClass?
-    /// Whether a person has stated the class of this write: only then does a protected name lose its protection.
+    /// A person has stated the class of this write: only then does a protected name lose its protection.
     let mayLowerClass: Bool
     private let scan: Scan?
 
-    /// What a scan of the bytes has found that was made before.
+    /// The result of an earlier scan of the bytes.
     package struct Scan: Sendable {
         let limits: StructureLimits
         /// The first limit that is exceeded; nil for none.
         let excess: StructureFault?
 
-        /// - Parameter limits: What the bytes were compared with.
+        /// - Parameter limits: The limits that the bytes were compared with.
         package init(_ limits: StructureLimits, excess: StructureFault?) {
             self.limits = limits
             self.excess = excess
@@ -31,10 +31,11 @@ package final class RecordPayload {
     }
 
     /// - Parameters:
-    ///   - protection: The class of its key. With nil a value keeps the class of the one that it replaces: a program that
-    ///     does not know the record's type must not move it to a lesser one.
-    ///   - mayLowerClass: Whether a person has stated the class of this write.
-    ///   - scan: What is known of these bytes' structure, so that it is not scanned again.
+    ///   - protection: The class of its key. With nil a value keeps the class of the one that it replaces: a program
+    ///     that
+    ///     does not know the record's type must not lower its class.
+    ///   - mayLowerClass: Pass `true` if a person has stated the class of this write.
+    ///   - scan: An earlier scan of these bytes' structure, so that it is not repeated.
     package init(
         _ bytes: consuming Data, codec: PayloadCodec, schemaVersion: UInt32, notAfter: UInt64,
         protection: ProtectionClass? = .afterFirstUnlock, mayLowerClass: Bool = false, scan: Scan? = nil
@@ -48,7 +49,7 @@ package final class RecordPayload {
         self.scan = scan
     }
 
-    /// The first limit that the bytes exceed, or why they are not what the codec says; nil for none.
+    /// Returns the first limit that the bytes exceed, or their mismatch with the codec; nil for none.
     func fault(against limits: StructureLimits) -> StructureFault? {
         if let scan, scan.limits == limits { return scan.excess }
         return bytes.withUnsafeBytes { bytes -> StructureFault? in
@@ -63,13 +64,13 @@ package final class RecordPayload {
         bytes.withUnsafeBytes(body)
     }
 
-    /// Overwrites the plaintext; the buffer is ours alone, so nothing is copied first.
+    /// Overwrites the plaintext; the buffer has no other owner, so no copy is made first.
     package func wipe() {
         bytes.withUnsafeMutableBytes { ScratchMemory.wipe($0) }
     }
 }
 
-/// Says where decoding or encoding failed, by field, without the values that were found.
+/// Describes the failed field of decoding or encoding, without the values that were found.
 enum CodingFault {
     static func describe(_ error: any Error) -> String {
         switch error {
@@ -87,7 +88,9 @@ enum CodingFault {
         keys.isEmpty ? "The record" : keys.map(name).joined(separator: ".")
     }
 
-    /// Only a case of an enum is a field of the type; every other key is data, such as a dictionary's.
+    /// Returns the key's name if it is a case of an enum, which is a field of the type; every other key is data, such
+    /// as a
+    /// dictionary's.
     private static func name(_ key: any CodingKey) -> String {
         if let index = key.intValue { return "[\(index)]" }
         let mirror = Mirror(reflecting: key)
@@ -96,14 +99,14 @@ enum CodingFault {
 }
 
 extension StoreOptions {
-    /// What the options say of a payload's structure.
+    /// The limits for a payload's structure.
     package var structureLimits: StructureLimits {
         StructureLimits(depth: maximumDepth, values: maximumValues, size: maximumRecordSize)
     }
 }
 
 extension StructureFault {
-    /// What a store says of it: what is no property list at all is not dangerous, it does not decode.
+    /// The store's code: data that is no property list at all is not dangerous, it does not decode.
     package var code: StoreError.Code {
         switch self {
         case .malformed, .unsupported: .undecodable
@@ -111,7 +114,7 @@ extension StructureFault {
         }
     }
 
-    /// What a writer can do about it.
+    /// The advice for a writer.
     var writingAdvice: String {
         switch self {
         case .tooDeep: "Nest the value less; the old one stands."

@@ -1,31 +1,31 @@
 internal import Synchronization
 
-/// Rules about one field of a record that can be said in a line.
+/// Rules about one field of a record, one line each.
 ///
 /// ```swift
 /// static let rules: [FieldRule<Self>] = [
 ///     .field("displayName", \.displayName, .notEmpty, .length(...80)),
 ///     .field("accountID", \.accountID, .required(when: \.isAuthenticated), .matches(/[a-z0-9-]+/, upTo: 64)),
 ///     .field("plan", \.plan, .oneOf("free", "team")),
-///     .that("expiresAt", "must lie behind issuedAt") { $0.expiresAt > $0.issuedAt },
+///     .that("expiresAt", "must be after issuedAt") { $0.expiresAt > $0.issuedAt },
 /// ]
 /// ```
-/// Declare them as a stored property: a computed one builds them anew, patterns included, with every read.
+/// Declare them as a stored property: a computed one builds them, patterns included, with every read.
 ///
-/// The field's name is given beside its key path, because a key path does not tell it on every platform. A rule that is
-/// broken names the field and its limit, never the value.
+/// The field's name is stated beside its key path, because a key path does not provide it on every platform. A broken
+/// rule names the field and its limit, never the value.
 public struct FieldRule<Record>: Sendable {
-    /// The field that it is about, for messages.
+    /// The field's name, for messages.
     public let field: String
-    /// What the rules ask for that a value does not keep, in their order.
+    /// The requirements that a value violates, in their order.
     let violations: @Sendable (Record) -> [String]
 
-    /// Rules about a field. Where it may be missing, nil keeps all of them except `required`.
+    /// Creates rules about a field. If the field may be missing, nil satisfies all of them except `required`.
     ///
     /// - Parameters:
-    ///   - name: Its name as messages show it.
+    ///   - name: Its name in messages.
     ///   - value: A key path to it.
-    ///   - constraints: What has to hold; all that are broken are told.
+    ///   - constraints: The requirements; all violations are reported.
     public static func field<Value>(
         _ name: String, _ value: @escaping @Sendable (Record) -> Value?,
         _ constraints: FieldConstraint<Record, Value>...
@@ -36,12 +36,12 @@ public struct FieldRule<Record>: Sendable {
         }
     }
 
-    /// A rule about several fields, told under one of them.
+    /// Creates a rule about several fields, reported under one of them.
     ///
     /// - Parameters:
-    ///   - field: The field that it is told under; empty for the whole record.
-    ///   - reason: What it asks for; never a value of the record.
-    ///   - holds: Whether a record keeps it.
+    ///   - field: The field for the report; empty for the whole record.
+    ///   - reason: The requirement; never a value of the record.
+    ///   - holds: Returns `true` if a record satisfies the rule.
     public static func that(
         _ field: String = "", _ reason: String, holds: @escaping @Sendable (Record) -> Bool
     ) -> FieldRule {
@@ -49,12 +49,12 @@ public struct FieldRule<Record>: Sendable {
     }
 }
 
-/// One thing that a field's value has to keep; see `FieldRule`.
+/// A requirement for a field's value; see `FieldRule`.
 public struct FieldConstraint<Record, Value>: Sendable {
-    /// What it asks for, where a value does not keep it; nil stands for a field that is missing.
+    /// Returns the requirement if the value violates it; nil means a missing field.
     let violation: @Sendable (Record, Value?) -> String?
 
-    /// A constraint that a missing value keeps.
+    /// Creates a constraint that a missing value satisfies.
     private init(_ reason: String, holds: @escaping @Sendable (Value) -> Bool) {
         violation = { _, value in
             guard let value, !holds(value) else { return nil }
@@ -66,15 +66,15 @@ public struct FieldConstraint<Record, Value>: Sendable {
         violation = { record, value in value == nil && isRequired(record) ? reason : nil }
     }
 
-    /// The field is there.
+    /// The field is present.
     public static var required: Self { Self(requiredWhen: { _ in true }, "is required") }
 
-    /// The field is there whenever a condition on the record holds.
+    /// The field is present if a condition on the record holds.
     public static func required(when condition: @escaping @Sendable (Record) -> Bool) -> Self {
         Self(requiredWhen: condition, "is required here")
     }
 
-    /// Whatever else: the reason says what it asks for, and never holds a value.
+    /// Any other constraint: the reason states the requirement, and never contains a value.
     public static func custom(_ reason: String, _ holds: @escaping @Sendable (Value) -> Bool) -> Self {
         Self(reason, holds: holds)
     }
@@ -84,7 +84,8 @@ extension FieldConstraint where Value: Collection & SendableMetatype {
     /// At least one character, byte or element.
     public static var notEmpty: Self { Self("must not be empty") { !$0.isEmpty } }
 
-    /// How many characters of text, or elements of a collection: `.length(1...40)`, `.length(...40)`, `.length(8...)`.
+    /// The number of characters of text, or elements of a collection: `.length(1...40)`, `.length(...40)`,
+    /// `.length(8...)`.
     public static func length(_ limits: some RangeExpression<Int> & Sendable) -> Self {
         let (lowest, highest) = Self.bounds(of: limits)
         let unit = Value.self is any StringProtocol.Type ? "characters" : "elements"
@@ -93,7 +94,7 @@ extension FieldConstraint where Value: Collection & SendableMetatype {
         }
     }
 
-    /// Counts no further than that: counting the characters of a long text costs time.
+    /// Counts up to `count` only: counting the characters of a long text is slow.
     private static func has(atLeast count: Int, _ value: Value) -> Bool {
         value.index(value.startIndex, offsetBy: count, limitedBy: value.endIndex) != nil
     }
@@ -106,10 +107,10 @@ extension FieldConstraint where Value: Collection & SendableMetatype {
 
     private static func unclampedBounds(of limits: some RangeExpression<Int>) -> (lowest: Int, highest: Int) {
         switch limits {
-        // Made half-open, their ends would overflow.
+        // As half-open ranges, their ends would overflow.
         case let closed as ClosedRange<Int>: return (closed.lowerBound, closed.upperBound)
         case let through as PartialRangeThrough<Int>: return (0, through.upperBound)
-        // An end below 0 would not be one of a range from 0.
+        // A range from 0 cannot end below 0.
         case let upTo as PartialRangeUpTo<Int>: return (0, max(0, upTo.upperBound) - 1)
         default:
             let range = limits.relative(to: 0..<Int.max)
@@ -130,7 +131,7 @@ extension FieldConstraint where Value: Comparable & Sendable {
         Self("must lie between \(limits.lowerBound) and \(limits.upperBound)") { limits.contains($0) }
     }
 
-    /// From a bound to below another one.
+    /// From a bound up to but excluding another one.
     public static func range(_ limits: Range<Value>) -> Self {
         precondition(!limits.isEmpty, "A rule on the range allows no value at all: \(limits).")
         return Self("must be at least \(limits.lowerBound) and below \(limits.upperBound)") { limits.contains($0) }
@@ -153,7 +154,7 @@ extension FieldConstraint where Value: Comparable & Sendable {
 }
 
 extension FieldConstraint where Value: Equatable & Sendable {
-    /// One of a few values.
+    /// The value is one of several.
     public static func oneOf(_ allowed: Value...) -> Self {
         let named = allowed.prefix(8).map { "'\($0)'" }.joined(separator: ", ")
         let others = allowed.count - 8
@@ -162,16 +163,19 @@ extension FieldConstraint where Value: Equatable & Sendable {
 }
 
 extension FieldConstraint where Value: StringProtocol & Sendable, Value.SubSequence == Substring {
-    /// The whole text fits a pattern.
+    /// The whole text matches a pattern.
     ///
-    /// The length is looked at first: matching can take long on text that somebody made for it. That bound is no cure for
-    /// a pattern whose time grows exponentially, such as `(a+)+`, and hardly one for a pattern that can split a text in many
-    /// ways: `a*a*a*a*b` takes 22 seconds for 256 bytes. Let what a pattern repeats begin with something that cannot
-    /// stand before it, and keep the bound as low as the field allows. Only the thread that reads waits for a match.
+    /// The length is checked first: matching can be slow on text crafted for it. That bound does not help against a
+    /// pattern
+    /// whose time grows exponentially, such as `(a+)+`, and hardly against a pattern that can split a text in many
+    /// ways:
+    /// `a*a*a*a*b` takes 22 seconds for 256 bytes. Let each repetition begin with a character that cannot precede it,
+    /// and
+    /// keep the bound as low as the field allows. Only the reading thread waits for a match.
     /// - Parameters:
-    ///   - pattern: A regex; made once, when it is first needed.
-    ///   - maximum: The most bytes of UTF-8 that are matched, 64 unless stated; longer text breaks the rule.
-    ///   - reason: What the pattern asks for, in words.
+    ///   - pattern: A regex; created once, when it is first needed.
+    ///   - maximum: The maximum of UTF-8 bytes to match, 64 unless stated; longer text breaks the rule.
+    ///   - reason: The pattern's requirement, in words.
     public static func matches<Output>(
         _ pattern: @autoclosure @escaping @Sendable () -> Regex<Output>, upTo maximum: Int = 64,
         _ reason: String = "must have the required form"
@@ -184,15 +188,16 @@ extension FieldConstraint where Value: StringProtocol & Sendable, Value.SubSeque
     }
 }
 
-/// A regex that several threads use, each one of its own.
+/// A regex for several threads, with an own instance for each.
 ///
-/// A match can take long, so nothing is locked meanwhile: a thread takes a compiled regex out of the spare ones, or makes
-/// one, and puts it back.
+/// A match can be slow, so no lock is held meanwhile: a thread takes a compiled regex from the spare ones, or creates
+/// one,
+/// and puts it back.
 final class ConfinedPattern<Output>: Sendable {
-    /// The most that are kept: as many threads match at once without making one anew.
+    /// The maximum of spare regexes: that many threads match at once without creating one.
     private static var capacity: Int { 8 }
 
-    /// It is out of the spare ones while it is used: one thread at a time has it.
+    /// Removed from the spare ones while in use, so only one thread at a time has it.
     private final class Compiled: @unchecked Sendable {
         let regex: Regex<Output>
         init(_ regex: Regex<Output>) { self.regex = regex }
@@ -203,7 +208,7 @@ final class ConfinedPattern<Output>: Sendable {
 
     init(_ make: @escaping @Sendable () -> Regex<Output>) { self.make = make }
 
-    /// Whether all of a text fits; a pattern that fails while it runs fits nothing.
+    /// Returns `true` if the whole text matches; a pattern that fails while it runs matches nothing.
     func matchesWhole(_ text: some StringProtocol) -> Bool {
         let pattern = spare.withLock { $0.popLast() } ?? Compiled(make())
         defer {

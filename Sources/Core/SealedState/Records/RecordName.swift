@@ -9,14 +9,14 @@ package struct RecordName: Hashable, Sendable, CustomStringConvertible {
     /// The most segments.
     package static let maximumDepth = 8
 
-    /// The first segment of records that are the library's own, such as leases; users' names never begin with it.
+    /// The first segment of the library's own records, such as leases; users' names never begin with it.
     package static let reservedSegment = "_sealed"
 
     package let text: String
 
     /// Checks a user's name.
     ///
-    /// - Throws: `StoreError` `.invalidName`, saying which rule it breaks.
+    /// - Throws: `StoreError` `.invalidName` with the violated rule.
     package init(_ text: String) throws(StoreError) {
         try self.init(stored: text)
         if isReserved {
@@ -32,15 +32,15 @@ package struct RecordName: Hashable, Sendable, CustomStringConvertible {
         if !isReserved { throw Self.invalid(text, "It does not begin with \(Self.reservedSegment)/.") }
     }
 
-    /// Checks a name that a file in a container stands for: a user's or one of the library's own.
+    /// Checks the name that a file in a container denotes: a user's or one of the library's own.
     ///
-    /// - Throws: `StoreError` `.invalidName`, saying which rule it breaks.
+    /// - Throws: `StoreError` `.invalidName` with the violated rule.
     package init(stored text: String) throws(StoreError) {
         if let reason = Self.fault(of: text) { throw Self.invalid(text, reason) }
         self.text = text
     }
 
-    /// Whether it is the library's own.
+    /// The name is one of the library's own.
     package var isReserved: Bool {
         text.utf8.starts(with: Self.reservedSegment.utf8)
             && text.utf8.dropFirst(Self.reservedSegment.utf8.count).first
@@ -73,7 +73,7 @@ package struct RecordName: Hashable, Sendable, CustomStringConvertible {
         return "\(what(segment, at: offset)); only a-z, A-Z, 0-9, '.', '_', '-' and '/' are allowed."
     }
 
-    /// The first character that is not allowed: all before it are ASCII.
+    /// Returns the text for the first disallowed character: all before it are ASCII.
     private static func what(_ segment: [UInt8], at offset: Int) -> String {
         if segment[offset] == 0x20 { return "It has a space in it" }
         let rest = String(decoding: segment[offset...], as: UTF8.self)

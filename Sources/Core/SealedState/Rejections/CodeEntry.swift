@@ -14,9 +14,9 @@ struct CodeEntry: Sendable {
     /// The check that fails with it; nil for a code that does not concern reads.
     let check: ReadCheck?
     let traits: Traits
-    /// One plain sentence.
+    /// The meaning, in one plain sentence.
     let explanation: String
-    /// One sentence of advice, unless the error gives a better one.
+    /// The advice, in one sentence, unless the error gives a better one.
     let advice: String
 
     init(

@@ -1,7 +1,7 @@
 package import PropertyLists
 package import Sealing
 
-/// A payload of a readable version, about to become a value: as it is, or through the type's migrations.
+/// A payload of a readable version before decoding: unchanged, or through the type's migrations.
 package struct RecordDecoding {
     let bytes: UnsafeRawBufferPointer
     let codec: PayloadCodec
@@ -9,7 +9,7 @@ package struct RecordDecoding {
     let limits: StructureLimits
     let name: String
 
-    /// A payload with what its header says.
+    /// Creates a decoding from a payload and its header's fields.
     package init(
         bytes: UnsafeRawBufferPointer, codec: PayloadCodec, schemaVersion: Int, limits: StructureLimits, name: String
     ) {
@@ -33,9 +33,9 @@ package struct RecordDecoding {
         }
     }
 
-    /// Everything that a read checks of a payload, but its time.
+    /// Makes every check of a payload in a read, except its time.
     ///
-    /// - Throws: `StoreError`: `.tooNew`, `.tooOld`, what `value(of:)` throws, `.invalid`.
+    /// - Throws: `StoreError`: `.tooNew`, `.tooOld`, the errors of `value(of:)`, `.invalid`.
     package func checkedValue<Record: SealedRecord>(of type: Record.Type) throws(StoreError) -> Record {
         try VersionCheck.check(schemaVersion, against: type, named: name)
         let value = try value(of: type)
@@ -43,7 +43,7 @@ package struct RecordDecoding {
         throw StoreError(.invalid, "validate", name, "It breaks its own rules: \(failure).", cause: failure)
     }
 
-    /// The payload as a type of any version.
+    /// Decodes the payload as a type of any version.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try PayloadCoding.decode(type, from: bytes, codec: codec, limits: limits)
     }
@@ -61,7 +61,7 @@ package struct RecordDecoding {
 }
 
 extension RecordReader {
-    /// Refuses a schema version that the type does not read, before anything is decoded.
+    /// Throws for a schema version that the type does not read, before decoding.
     func checkVersion<Record: SealedRecord>(
         _ header: BlobHeader, against type: Record.Type, named name: String
     ) throws(StoreError) {
@@ -69,15 +69,15 @@ extension RecordReader {
     }
 }
 
-/// Which schema versions a type reads.
+/// The check of the schema versions that a type reads.
 package enum VersionCheck {
     /// - Throws: `StoreError` `.tooNew` or `.tooOld`.
     package static func check<Record: SealedRecord>(
         _ found: Int, against type: Record.Type, named name: String
     ) throws(StoreError) {
-        // The usual case first: what a type says of older versions may cost more than the read.
+        // The usual case first: computing the older versions may cost more than the read.
         if found == type.schemaVersion && found > 0 { return }
-        // Versions count from 1, whatever a type says.
+        // Versions count from 1, also if a type states less.
         guard found < max(1, type.schemaVersion) else { throw refusal(.tooNew, found, type, name) }
         guard found >= max(1, type.oldestReadableVersion) else { throw refusal(.tooOld, found, type, name) }
     }

@@ -1,7 +1,7 @@
 /// The steps from older versions of a record's shape to the present one, run on read.
 ///
-/// Each step says which version it takes and makes the next one's shape of it; the last makes the record. What was read
-/// is never written back unasked: `update` and `write` write the present version.
+/// Each step states its version and returns the next version's shape; the last returns the record. A migrated value is
+/// never written back automatically: `update` and `write` write the present version.
 ///
 /// ```swift
 /// struct Account: SealedRecord {
@@ -15,9 +15,10 @@
 /// }
 /// ```
 ///
-/// Version 1 is decoded as `V1` and goes through both steps; version 2 is decoded as `V2`, which is what the first step
-/// makes. A step may throw; the read then fails with `.migrationFailed`, which tells of the versions, not of what was
-/// thrown (except a `ValidationFailure`).
+/// Version 1 is decoded as `V1` and passes both steps; version 2 is decoded as `V2`, the result of the first step. A
+/// step
+/// may throw; the read then fails with `.migrationFailed`, which states the versions, not the error that was thrown
+/// (except a `ValidationFailure`).
 public struct SchemaMigrations<Record: Decodable & Sendable>: Sendable {
     typealias Path = @Sendable (RecordDecoding) throws -> Record
 
@@ -33,7 +34,7 @@ public struct SchemaMigrations<Record: Decodable & Sendable>: Sendable {
     /// - Parameters:
     ///   - version: The schema version that it takes.
     ///   - type: The shape of that version.
-    ///   - step: Makes the next version's shape of it.
+    ///   - step: Returns the next version's shape.
     public static func from<Old: Decodable & Sendable, Next: Decodable & Sendable>(
         _ version: Int, _ type: Old.Type, _ step: @escaping @Sendable (Old) throws -> Next
     ) -> SchemaSteps<Record, Next> {
@@ -45,47 +46,47 @@ public struct SchemaMigrations<Record: Decodable & Sendable>: Sendable {
     /// - Parameters:
     ///   - version: The schema version that it takes.
     ///   - type: The shape of that version.
-    ///   - step: Makes the record of it.
+    ///   - step: Returns the record.
     public static func from<Old: Decodable & Sendable>(
         _ version: Int, _ type: Old.Type, _ step: @escaping @Sendable (Old) throws -> Record
     ) -> Self {
         Self(steps: SchemaSteps<Record, Old>().then(version, step))
     }
 
-    /// The oldest version that a step begins at; nil without steps.
+    /// The version of the oldest step; nil without steps.
     var oldest: Int? { steps?.paths.first?.version }
 
-    /// How a payload of a version becomes the record; nil where no step begins at that version.
+    /// Returns the conversion of a version's payload to the record; nil if no step begins at that version.
     func path(from version: Int) -> Path? { steps?.paths.first { $0.version == version }?.run }
 
-    /// Whether a step begins at a version.
+    /// Returns `true` if a step begins at a version.
     package func hasStep(from version: Int) -> Bool { path(from: version) != nil }
 
-    /// What is wrong with the steps themselves.
+    /// Returns the fault in the steps themselves.
     func fault(upTo schemaVersion: Int) -> MigrationFault? {
         guard let steps else { return nil }
         let versions = steps.paths.map(\.version)
         for (version, next) in zip(versions, versions.dropFirst()) where version == .max || next != version + 1 {
             return .gap(after: version, next: next)
         }
-        // Never one less than the smallest number.
+        // Never subtracts from the smallest number.
         guard let last = versions.last, schemaVersion == .min || last != schemaVersion - 1 else { return nil }
         return .end(last: last, schemaVersion: schemaVersion)
     }
 }
 
-/// Steps of a record's migrations that lead to some shape so far; made by `SchemaMigrations.from`.
+/// Migration steps up to an intermediate shape; created by `SchemaMigrations.from`.
 public struct SchemaSteps<Record: Decodable & Sendable, Current: Decodable & Sendable>: Sendable {
-    /// From a version's payload to the current shape.
+    /// The conversion of a version's payload to the current shape.
     struct Path: Sendable {
         let version: Int
         let run: @Sendable (RecordDecoding) throws -> Current
     }
 
-    /// Oldest first. They are composed as the steps are added, so that each path is of one type throughout.
+    /// Oldest first. They are composed as the steps are added, so that each path has one type throughout.
     let paths: [Path]
 
-    /// Nothing done yet: the current shape is that of the first version.
+    /// Creates an empty list of steps: the current shape is that of the first version.
     init() { paths = [] }
 
     private init(paths: [Path]) { self.paths = paths }
@@ -94,7 +95,7 @@ public struct SchemaSteps<Record: Decodable & Sendable, Current: Decodable & Sen
     ///
     /// - Parameters:
     ///   - version: The schema version that it takes, one more than the step before.
-    ///   - step: Makes the next version's shape of what the step before made.
+    ///   - step: Returns the next version's shape from the result of the step before.
     public func then<Next: Decodable & Sendable>(
         _ version: Int, _ step: @escaping @Sendable (Current) throws -> Next
     ) -> SchemaSteps<Record, Next> {
@@ -110,7 +111,7 @@ public struct SchemaSteps<Record: Decodable & Sendable, Current: Decodable & Sen
     ///
     /// - Parameters:
     ///   - version: The schema version that it takes, one less than the type's.
-    ///   - step: Makes the record of what the step before made.
+    ///   - step: Returns the record from the result of the step before.
     public func then(
         _ version: Int, _ step: @escaping @Sendable (Current) throws -> Record
     ) -> SchemaMigrations<Record> {
@@ -128,16 +129,16 @@ public struct SchemaSteps<Record: Decodable & Sendable, Current: Decodable & Sen
     }
 }
 
-/// Why an older value could not be brought to the present shape.
+/// The reason why an older value could not be migrated.
 enum MigrationFault: Error, Hashable {
-    /// A step threw. What it threw may hold contents and is not kept; a `ValidationFailure` names fields only.
+    /// A step threw. Its error may hold contents and is not kept; a `ValidationFailure` names fields only.
     case step(from: Int, broken: ValidationFailure?)
     /// The steps do not follow each other.
     case gap(after: Int, next: Int)
     /// The last step does not lead to the present version.
     case end(last: Int, schemaVersion: Int)
 
-    /// What went wrong, as a sentence.
+    /// The fault, as a sentence.
     var reason: String {
         switch self {
         case .step(let version, let broken):
@@ -150,7 +151,7 @@ enum MigrationFault: Error, Hashable {
         }
     }
 
-    /// What to do about it; nil for what holds for all of them.
+    /// The advice; nil for the code's own.
     var advice: String? {
         switch self {
         case .step: nil
@@ -164,7 +165,7 @@ enum MigrationFault: Error, Hashable {
         }
     }
 
-    /// A version and the one after it; no number comes after the largest.
+    /// Returns a version and the one after it; no number comes after the largest.
     private static func text(_ version: Int) -> String {
         version == .max ? "\(version)" : "\(version) to \(version + 1)"
     }
@@ -172,11 +173,11 @@ enum MigrationFault: Error, Hashable {
 
 /// The schema versions that a blob's header can hold.
 package enum SchemaVersion {
-    /// The number as a header holds it; nil for one out of range.
+    /// Returns the number as a header holds it; nil for one out of range.
     package static func number(_ version: Int) -> UInt32? {
         UInt32(exactly: version).flatMap { $0 > 0 ? $0 : nil }
     }
 
-    /// What to do about one out of range.
+    /// The advice for one out of range.
     package static let advice = "Correct schemaVersion: 1 to \(UInt32.max)."
 }
