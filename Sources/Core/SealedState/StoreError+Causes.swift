@@ -3,12 +3,12 @@ package import KeyVault
 package import Sealing
 package import SharedFiles
 
-/// What errors of lower floors mean for a store.
+/// The conversion of lower modules' errors into a store's.
 extension StoreError {
     package init(_ error: FileError, _ operation: String, _ subject: String) {
         let code: Code =
             switch error.code {
-            // An absent record is told before an error is made of it: what is missing here is what holds records.
+            // An absent record is reported before this conversion, so the missing file is one that holds records.
             case .notFound: .containerMissing
             case .tooLarge: .tooLarge
             case .unsafePath, .notRegularFile: .malformed
@@ -21,8 +21,9 @@ extension StoreError {
             code, operation, subject, error.sentence, advice: error.advice, errno: error.errno, cause: error)
     }
 
-    /// The same for a write. What lies in a record's place is replaced whatever it is, so a link, a pipe or a directory in
-    /// the way is no malformed record: the container, its lock file or a directory on the way is not what it should be.
+    /// Converts the error of a write. A write replaces anything in a record's place, so a link, a pipe or a directory
+    /// in the
+    /// way is no malformed record: the container, its lock file or a directory of the path is wrong.
     package init(writing error: FileError, _ subject: String) {
         switch error.code {
         case .unsafePath, .notRegularFile, .notDirectory:
@@ -32,7 +33,7 @@ extension StoreError {
         }
     }
 
-    /// What the system expectedly refuses a write for.
+    /// Returns the code of an expected refusal by the system.
     private static func code(ofRefusal error: FileError) -> Code? {
         switch error.code {
         case .noSpace: .noSpace
@@ -75,7 +76,7 @@ extension StoreError {
             code, operation, error.subject, error.reason, advice: error.advice, errno: error.errno, cause: error)
     }
 
-    /// The same for the team key and the memory of a roster.
+    /// Converts an error about the team key or the remembered roster.
     init(roster error: VaultError, _ operation: String) {
         self.init(
             .roster, operation, error.subject, error.reason, advice: error.advice, errno: error.errno, cause: error)
@@ -93,7 +94,7 @@ extension StoreError {
             code, operation, error.subject, error.reason, advice: error.advice, errno: error.errno, cause: error)
     }
 
-    /// Runs a step on files and turns its failure into a store's.
+    /// Runs a step on files and converts its failure into a store's.
     static func onFiles<Result: ~Copyable>(
         _ operation: String, _ subject: String, _ body: () throws(FileError) -> Result
     ) throws(StoreError) -> Result {
@@ -102,7 +103,8 @@ extension StoreError {
 }
 
 extension StoreError.Code {
-    /// A refusal of the format, which has the same name for a store. What no reader of a record meets is `malformed`.
+    /// Creates the code of the same name for a refusal of the format. Codes that no reader of a record meets become
+    /// `malformed`.
     package init(_ refusal: SealingError.Code) {
         let code = Self(rawValue: refusal.rawValue)
         self = code.check == nil ? .malformed : code

@@ -1,13 +1,13 @@
 extension StoreError.Code {
-    /// The file to be moved in is not there, cannot be read, is no regular file, or has other names.
+    /// The file to be moved in is missing, cannot be read, is no regular file, or has other names.
     public static let sourceUnusable = StoreError.Code(rawValue: "sourceUnusable")
-    /// The file to be moved in is not what it is said to be.
+    /// The file to be moved in is not of the stated kind.
     public static let sourceMalformed = StoreError.Code(rawValue: "sourceMalformed")
     /// The file to be moved in was written while it was moved; it is as its writer left it.
     public static let sourceChanged = StoreError.Code(rawValue: "sourceChanged")
     /// The plaintext was sealed and could not be removed.
     public static let sourceKept = StoreError.Code(rawValue: "sourceKept")
-    /// What was sealed does not read back as what was to be sealed; the plaintext is as it was.
+    /// The sealed contents read back differently from the original; the plaintext is unchanged.
     public static let verificationFailed = StoreError.Code(rawValue: "verificationFailed")
     /// The key does not open the file, or is no key of that cipher.
     public static let wrongKey = StoreError.Code(rawValue: "wrongKey")

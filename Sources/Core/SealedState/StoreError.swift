@@ -1,13 +1,14 @@
 public import SharedFiles
 
-/// Why the store refused a record, or could not do what it was asked.
+/// The reason why the store refused a record or a call failed.
 ///
-/// It names the record, what was found and what to do; it never holds contents or key material.
+/// It names the record, the finding and the advice; it never holds contents or key material.
 public struct StoreError: StructuredError, Sendable {
     /// The kind of failure, for programs: compare this, not the wording.
     public let code: Code
 
-    /// What failed, on what, why, and what to do. The subject is the record's name, the group or a path.
+    /// The failed operation, its subject, the reason and the advice. The subject is the record's name, the group or a
+    /// path.
     public let details: ErrorDetails
 
     /// The error of a lower module behind this one.
@@ -28,14 +29,14 @@ extension StoreError {
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The code's stable name, as printed in machine-readable output.
         public let rawValue: String
-        /// A code by its stable name.
+        /// Creates a code from its stable name.
         public init(rawValue: String) { self.rawValue = rawValue }
 
         // No value.
 
         /// No record of that name was written, or it was deleted.
         public static let absent = Code(rawValue: "absent")
-        /// The vault exists and nothing at hand opens it.
+        /// The vault exists, and no available credential opens it.
         public static let locked = Code(rawValue: "locked")
 
         // Refused on read, in the order of the checks.
@@ -64,11 +65,11 @@ extension StoreError {
         public static let retiredEpoch = Code(rawValue: "retiredEpoch")
         /// Of *after first unlock* under a name that is *when unlocked*.
         public static let downgraded = Code(rawValue: "downgraded")
-        /// This user's programs have opened a vault there, and it, or one of its files, is gone.
+        /// This user's programs have opened a vault there, and it, or one of its files, is missing.
         public static let vaultMissing = Code(rawValue: "vaultMissing")
         /// The vault is not the one that this user's programs know.
         public static let vaultReplaced = Code(rawValue: "vaultReplaced")
-        /// Nothing vouches for the vault yet: a person has to accept it.
+        /// The vault is not trusted yet: a person has to accept it.
         public static let vaultNotAccepted = Code(rawValue: "vaultNotAccepted")
         /// The contents were changed, cut or added to.
         public static let tampered = Code(rawValue: "tampered")
@@ -76,9 +77,9 @@ extension StoreError {
         public static let notAuthorized = Code(rawValue: "notAuthorized")
         /// Signed under a newer roster than the one that this program has.
         public static let rosterBehind = Code(rawValue: "rosterBehind")
-        /// The file of a governed record is gone without a signed deletion, and a state of it was accepted.
+        /// The file of a governed record is missing without a signed deletion, and a state of it was accepted.
         public static let missing = Code(rawValue: "missing")
-        /// Authentic, and older than what was accepted before.
+        /// Authentic, and older than the accepted state.
         public static let replayed = Code(rawValue: "replayed")
         /// Authentic, with the sequence of an accepted blob and other contents.
         public static let forked = Code(rawValue: "forked")
@@ -107,19 +108,19 @@ extension StoreError {
         public static let unencodable = Code(rawValue: "unencodable")
         /// No valid record name.
         public static let invalidName = Code(rawValue: "invalidName")
-        /// Somebody else held the record's lock for the whole time limit.
+        /// Another program held the record's lock for the whole time limit.
         public static let lockTimeout = Code(rawValue: "lockTimeout")
         /// The calling task was cancelled while it waited.
         public static let cancelled = Code(rawValue: "cancelled")
-        /// The new value is in place, but whether it outlives a power loss is not known.
+        /// The new value is in place; whether it survives a power loss is unknown.
         public static let durabilityUnknown = Code(rawValue: "durabilityUnknown")
-        /// The file system is full; the old value stands.
+        /// The file system is full; the old value remains.
         public static let noSpace = Code(rawValue: "noSpace")
-        /// The user's or group's disk quota is used up; the old value stands.
+        /// The user's or group's disk quota is used up; the old value remains.
         public static let quotaExceeded = Code(rawValue: "quotaExceeded")
-        /// The file system is mounted read-only; the old value stands.
+        /// The file system is mounted read-only; the old value remains.
         public static let readOnly = Code(rawValue: "readOnly")
-        /// What lies there is not what the write's condition asks for; nothing was written.
+        /// The stored state does not meet the write's condition; nothing was written.
         public static let conflict = Code(rawValue: "conflict")
         /// The closure given to `update` threw; nothing was written. Its error is the `cause`.
         public static let declined = Code(rawValue: "declined")
@@ -128,7 +129,7 @@ extension StoreError {
         public static let lockLost = Code(rawValue: "lockLost")
         /// Another program holds the lease by now; nothing was written.
         public static let leaseLost = Code(rawValue: "leaseLost")
-        /// The lease was held by others for the whole time limit.
+        /// Other programs held the lease for the whole time limit.
         public static let leaseTimeout = Code(rawValue: "leaseTimeout")
         /// The text is no cursor of this record's updates.
         public static let invalidCursor = Code(rawValue: "invalidCursor")
@@ -145,9 +146,9 @@ extension StoreError {
         public static let entitlements = Code(rawValue: "entitlements")
         /// The container or its place cannot be used as it is.
         public static let container = Code(rawValue: "container")
-        /// The group has no container yet, and none was to be made.
+        /// The group has no container yet, and the call does not create one.
         public static let containerMissing = Code(rawValue: "containerMissing")
-        /// The group has no vault yet, and none was to be made.
+        /// The group has no vault yet, and the call does not create one.
         public static let vaultAbsent = Code(rawValue: "vaultAbsent")
         /// The vault is damaged.
         public static let vaultCorrupt = Code(rawValue: "vaultCorrupt")
@@ -157,13 +158,13 @@ extension StoreError {
         public static let wrongPassphrase = Code(rawValue: "wrongPassphrase")
         /// The key file opens no slot of the vault.
         public static let wrongKeyFile = Code(rawValue: "wrongKeyFile")
-        /// Blobs exist whose key the vault does not have; no new key was made.
+        /// Blobs exist whose key the vault does not have; no new key was created.
         public static let orphanedBlobs = Code(rawValue: "orphanedBlobs")
-        /// The key is active, or something still needs it, or whether it does cannot be known.
+        /// The key is active, is still needed, or its use cannot be determined.
         public static let keyInUse = Code(rawValue: "keyInUse")
         /// The vault has no key of that id.
         public static let keyNotFound = Code(rawValue: "keyNotFound")
-        /// The group's team key, or what is remembered of its roster, cannot be used.
+        /// The group's team key, or the remembered state of its roster, cannot be used.
         public static let roster = Code(rawValue: "roster")
         /// The vault cannot be used for another reason; see `cause`.
         public static let vault = Code(rawValue: "vault")

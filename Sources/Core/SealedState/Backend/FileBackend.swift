@@ -3,10 +3,10 @@ internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import SharedFiles
 
-/// Blobs as files in the container; `RecordFile` says where.
+/// Blobs as files in the container, at the paths of `RecordFile`.
 ///
-/// Modes and unix group of whatever it makes follow from how the container is shared, never from the umask or from what
-/// somebody else made in between.
+/// The mode and unix group of a new file follow from the container's sharing, never from the umask or from a file that
+/// another program created in the meantime.
 struct FileBackend: BlobBackend {
     private let root: Directory
     private let sharing: Sharing
@@ -55,7 +55,7 @@ struct FileBackend: BlobBackend {
                 try put(blob, path, durability, isDeletion: isDeletion)
             }
         }
-        // Removing a setting writes what is left of its suite.
+        // Removing a setting writes the rest of its suite.
         if address.name.text.hasPrefix(DefaultsSuite.namePrefix) { reserve.expect(blob.count) }
     }
 
@@ -91,14 +91,15 @@ struct FileBackend: BlobBackend {
         return name.path
     }
 
-    /// For a file that gets no second name: one of another user's where the system protects those, one that has as many
-    /// names as may be, one of another file system.
+    /// Copies a file that gets no second name: another user's where the system protects those, a file with the maximum
+    /// number
+    /// of links, or a file of another file system.
     private func copy(_ path: String, as name: String, limit: Int) throws(FileError) {
         let bytes = try root.read(path, limit: limit)
         try root.replace(name, with: bytes, mode: sharing.fileMode, group: sharing.groupID, durability: .durable)
     }
 
-    /// Best effort: the blob is what counts, and it is kept by now.
+    /// Best effort: the blob matters more, and it is already kept.
     private func note(_ reason: String, about record: RecordName, beside name: QuarantineName) {
         let text = QuarantineNote.text(record: record.text, reason: reason, at: Date())
         try? root.replace(
@@ -109,9 +110,10 @@ struct FileBackend: BlobBackend {
     func names() throws(FileError) -> [String] {
         var names: [String] = []
         try walk(ContainerLayout.records, maximumDepth: RecordName.maximumDepth) { entry throws(FileError) in
-            // A part of the list must not pass for all of it; beyond the depth there are no records.
+            // A partial list must not pass for a whole one; beyond the depth there are no records.
             if let error = entry.error, error.code != .tooDeep && error.code != .notFound { throw error }
-            // Whatever has a record's file name is listed, also a link, a pipe or a directory: reading it says what it is.
+            // Any entry with a record's file name is listed, also a link, a pipe or a directory: reading it reports its
+            // type.
             guard entry.path.hasSuffix(ContainerLayout.recordSuffix) else { return }
             let name = String(entry.path.dropLast(ContainerLayout.recordSuffix.count))
             if !name.hasPrefix(DefaultsSuite.namePrefix) { names.append(name) }
@@ -119,7 +121,7 @@ struct FileBackend: BlobBackend {
         let preferences = GroupContainer.StandardDirectory.preferences.relativePath
         try walk(preferences, maximumDepth: 1) { entry throws(FileError) in
             if entry.depth == 0, let error = entry.error { throw error }
-            // Other programs' files lie here as well: only what can be a suite is one.
+            // Other programs' files are stored here as well: only a file with a suite's name is a suite.
             guard let name = RecordFile.name(of: "\(preferences)/\(entry.path)") else { return }
             names.append(name.text)
         }
@@ -147,7 +149,9 @@ struct FileBackend: BlobBackend {
         try leases.acquire(range, .exclusive, timeout: .zero)
     }
 
-    /// A directory whose name could not be synced ends the write: the old value stands, so that is no `durabilityUnknown`.
+    /// Creates a directory. If its name could not be synced the write fails with the old value in place, so the error
+    /// is not
+    /// `durabilityUnknown`.
     private func makeDirectory(_ path: String) throws(FileError) {
         do throws(FileError) {
             _ = try root.makeDirectory(path, sharing: sharing)
@@ -162,10 +166,10 @@ struct FileBackend: BlobBackend {
     }
 }
 
-/// Where a record's file lies below a container, and which record's place a path is.
+/// The path of a record's file below a container, and the record of a path.
 ///
-/// Record `accounts/ada` is `accounts/ada.sealed` below `ContainerLayout.records`. A suite of defaults, the reserved record
-/// `_sealed/defaults/<suite>`, is `Library/Preferences/<suite>.sealed`, where people look for settings.
+/// Record `accounts/ada` is `accounts/ada.sealed` below `ContainerLayout.records`. A suite of defaults, the reserved
+/// record `_sealed/defaults/<suite>`, is `Library/Preferences/<suite>.sealed`, where users expect settings.
 package enum RecordFile {
     private static let records = ContainerLayout.records + "/"
     private static let preferences = GroupContainer.StandardDirectory.preferences.relativePath + "/"
@@ -175,7 +179,7 @@ package enum RecordFile {
     package static func path(of name: RecordName) -> String {
         let text = name.text
         let isSuite = text.utf8.starts(with: suites.utf8)
-        // Put together by hand, in one allocation.
+        // Concatenated in one allocation.
         var path = isSuite ? preferences : records
         path.reserveCapacity(path.utf8.count + text.utf8.count + ContainerLayout.recordSuffix.utf8.count)
         if isSuite { path += text.dropFirst(suites.count) } else { path += text }
@@ -183,7 +187,7 @@ package enum RecordFile {
         return path
     }
 
-    /// The record whose place a path is; nil for a path where no record's file can lie.
+    /// Returns the record of a path; nil for a path that no record's file can have.
     package static func name(of path: String) -> RecordName? {
         guard path.hasSuffix(ContainerLayout.recordSuffix) else { return nil }
         let stem = path.dropLast(ContainerLayout.recordSuffix.count)
@@ -193,11 +197,11 @@ package enum RecordFile {
         guard stem.hasPrefix(records), let name = try? RecordName(stored: String(stem.dropFirst(records.count))) else {
             return nil
         }
-        // A suite has its place elsewhere: what lies here under its name is read by nobody.
+        // A suite is stored elsewhere: no reader opens a file here under its name.
         return name.text.hasPrefix(suites) ? nil : name
     }
 
-    /// The directories that have files of records in them: what lies anywhere else is no record's.
+    /// The directories that contain files of records: a file elsewhere is no record's.
     package static let directories = [
         ContainerLayout.records, GroupContainer.StandardDirectory.preferences.relativePath,
     ]

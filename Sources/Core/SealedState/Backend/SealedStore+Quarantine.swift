@@ -3,24 +3,25 @@ package import FoundationEssentials
 package import Sealing
 internal import SharedFiles
 
-/// A copy of a blob that was refused or given up, kept for whoever wants to know why.
+/// A copy of a blob that was refused or given up, kept for diagnosis.
 package struct QuarantinedCopy: Sendable {
-    /// Below the container.
+    /// The path below the container.
     package let path: String
-    /// When it was kept; nil where nothing says so.
+    /// The time of the copy; nil if it is unknown.
     package let keptAt: Date?
-    /// Why it was kept, as the note beside it says.
+    /// The reason in the note beside the copy.
     package let reason: String?
-    /// What its header claims: nobody vouches for it. Nil where it has none.
+    /// The header's unverified claims. Nil if it has no header.
     package let claimed: BlobHeader?
 }
 
 extension SealedStore {
-    /// The copies of one record's blobs that are kept in the container's quarantine, in the order of their paths.
+    /// Returns the copies of one record's blobs in the container's quarantine, in the order of their paths.
     ///
-    /// Which record a copy is of is told by its header, and where it has none by the note beside it. Both can be made up by
-    /// whoever may write there.
-    /// - Throws: `StoreError` `.invalidName`, `.file` where the quarantine cannot be listed.
+    /// A copy's record is determined by its header, or else by the note beside it. Any program that may write there can
+    /// forge
+    /// both.
+    /// - Throws: `StoreError` `.invalidName`, `.file` if the quarantine cannot be listed.
     package func quarantinedCopies(of name: String) throws(StoreError) -> [QuarantinedCopy] {
         let place = try places.place(stored: name)
         let quarantine: Directory
@@ -49,7 +50,7 @@ extension SealedStore {
             path: "\(ContainerLayout.quarantine)/\(leaf)", keptAt: note.time, reason: note.reason, claimed: claimed)
     }
 
-    /// What was set aside with everything else when the vault was given up.
+    /// Returns a copy that was set aside with everything else when the vault was given up.
     private func abandoned(_ leaf: String, _ place: RecordPlace, in quarantine: Directory) -> QuarantinedCopy? {
         let path = "\(leaf)/\(place.address.path)"
         guard leaf.hasPrefix("abandoned-"), (try? quarantine.attributes(path)) != nil else { return nil }
@@ -63,7 +64,7 @@ extension SealedStore {
         return try? UnverifiedHeader(parsing: bytes).claimed
     }
 
-    /// `20261121T070342Z`, perhaps with more behind it.
+    /// Parses `20261121T070342Z`, possibly followed by more text.
     private static func stamp(_ text: Substring) -> Date? {
         let digits = text.prefix(16).filter(\.isNumber)
         guard digits.count == 14 else { return nil }
@@ -74,7 +75,7 @@ extension SealedStore {
 }
 
 extension QuarantineNote {
-    /// What a note says, as far as it can be read.
+    /// The fields of a note that could be read.
     struct Parsed {
         var record: String?
         var time: Date?
@@ -98,14 +99,14 @@ extension QuarantineNote {
     }
 }
 
-/// The name under which a refused blob is kept: the record's, then which file it was.
+/// The name of a kept blob: the record's, then the file's identity.
 ///
-/// `accounts+ada.<inode>-<modified>.sealed`, both numbers hexadecimal: the same file gets the same name however often it is
-/// refused.
+/// `accounts+ada.<inode>-<modified>.sealed`, both numbers hexadecimal: the same file gets the same name for every
+/// refusal.
 struct QuarantineName {
-    /// No more than that many blobs of one record are kept.
+    /// The maximum number of kept blobs of one record.
     static let maximumPerRecord = 64
-    /// How much of a record's name is in it.
+    /// The maximum length of a record's name in it.
     private static let maximumRecordPart = 120
 
     private let record: String
@@ -122,22 +123,22 @@ struct QuarantineName {
     /// The note's path in the container.
     var notePath: String { path + QuarantineNote.suffix }
 
-    /// Whether a name in quarantine is that of a blob of the same record.
+    /// Returns `true` if a name in quarantine is that of a blob of the same record.
     func isOfSameRecord(_ leaf: String) -> Bool {
         guard leaf.hasPrefix(record + "."), leaf.hasSuffix(ContainerLayout.recordSuffix) else { return false }
-        // Records may have dots in their names: of `a.b` and `a` only the second part tells which it is.
+        // Records may have dots in their names: only the second part distinguishes `a.b` from `a`.
         let rest = leaf.dropFirst(record.count + 1).dropLast(ContainerLayout.recordSuffix.count)
         return rest.allSatisfy { $0.isHexDigit || $0 == "-" } && rest.contains("-")
     }
 }
 
-/// The note beside a kept blob: why it was refused, and when. Plain text, without contents.
+/// The note beside a kept blob with the reason and time of its refusal. Plain text, without contents.
 package enum QuarantineNote {
-    /// Ends the note's file name, behind the blob's whole name.
+    /// The ending of the note's file name, after the blob's whole name.
     package static let suffix = ".reason"
-    /// No note is longer, in bytes.
+    /// The maximum size of a note in bytes.
     package static let maximumSize = 2048
-    /// What every note begins with.
+    /// The first line of every note.
     private static let title = "Refused by SealedState"
 
     static func text(record: String, reason: String, at time: Date) -> String {
@@ -148,7 +149,7 @@ package enum QuarantineNote {
         return String(decoding: lines.joined(separator: "\n").utf8.prefix(maximumSize - 1), as: UTF8.self) + "\n"
     }
 
-    /// Whether a file in a container is such a note, by its path and its first bytes.
+    /// Returns `true` if a file in a container is such a note, by its path and its first bytes.
     package static func isNote(path: String, size: Int64, head: [UInt8]) -> Bool {
         path.hasPrefix(ContainerLayout.quarantine + "/") && path.hasSuffix(ContainerLayout.recordSuffix + suffix)
             && size <= maximumSize && head.starts(with: title.utf8)

@@ -4,7 +4,7 @@ internal import KeyVault
 internal import Sealing
 internal import SharedFiles
 
-/// Takes, renews and gives back leases: each step is one change of the lease's record under that record's lock.
+/// Takes, renews and returns leases: each step is one change of the lease's record under that record's lock.
 ///
 /// | this process | another one |
 /// | --- | --- |
@@ -21,18 +21,18 @@ struct LeaseTable {
             try RecordName(reserved: "\(RecordName.reservedSegment)/leases/\(try RecordName(name).text)"), group: group)
     }
 
-    /// Where the lease's record lies, to wait for it.
+    /// Returns the path of the lease's record, to wait for it.
     static func path(of name: String, in container: String) -> String {
         "\(container)/\(ContainerLayout.records)/\(RecordName.reservedSegment)/leases/\(name)"
             + ContainerLayout.recordSuffix
     }
 
-    /// Tries once.
+    /// Tries once to take the lease.
     ///
     /// - Parameters:
     ///   - waitedSince: The fence of the holder that the caller waits for; work that was completed under it or a later
     ///     one counts.
-    ///   - timeout: How long to wait for the lock of the lease's record.
+    ///   - timeout: The time limit for the lock of the lease's record.
     func attempt(
         _ name: String, for duration: Duration, waitedSince: UInt64?, timeout: Duration? = nil,
         isCancelled: (() -> Bool)? = nil
@@ -65,9 +65,11 @@ struct LeaseTable {
         return .taken(lease)
     }
 
-    /// A number beyond everything that this record is known to have said, so that a fence never comes twice, even where the
-    /// record's file was taken away, and the byte of it. Where a member's forgery or lost marks let an old number come again,
-    /// a holder that still has its byte is passed by.
+    /// Returns a lease with a number beyond every known number of this record, so that a fence never repeats, even if
+    /// the
+    /// record's file was removed, and locks its byte. If a member's forgery or lost marks let an old number repeat, a
+    /// number
+    /// whose byte is still held is skipped.
     private func freshLease(
         after previous: LeaseRecord?, _ name: String, _ place: RecordPlace
     ) throws(StoreError) -> HeldLease {
@@ -88,7 +90,7 @@ struct LeaseTable {
 
     private static let maximumPassedBy: UInt64 = 64
 
-    /// Gives a lease back. Returns whether it was still this one's.
+    /// Returns a lease; the result is `true` if this program still held it.
     func end(_ lease: HeldLease, completed: Bool) throws(StoreError) -> Bool {
         let (place, fence) = (lease.place, lease.fence)
         return try writer.locked(place, writer.request()) { locked throws(StoreError) in
@@ -103,7 +105,7 @@ struct LeaseTable {
         }
     }
 
-    /// Sets the end of a lease that is still held anew.
+    /// Sets the end of a lease that is still held.
     ///
     /// - Throws: `StoreError` `.leaseLost`.
     func renew(_ fence: LeaseFence, for duration: Duration) throws(StoreError) {
@@ -115,10 +117,11 @@ struct LeaseTable {
         }
     }
 
-    /// Refuses a fence whose time is up, or whose lease somebody else has taken. Takes no lock: what is written under the
-    /// record's own lock after this look is in order before whatever the next holder writes there.
+    /// Throws for a fence that has expired, or whose lease another program has taken. Takes no lock: a write under the
+    /// record's own lock after this check precedes any write of the next holder there.
     ///
-    /// - Throws: `StoreError` `.leaseLost`, also where the lease's record is refused: then nobody can prove to hold it.
+    /// - Throws: `StoreError` `.leaseLost`, also if the lease's record is refused: then no program can prove to hold
+    ///   it.
     @discardableResult
     func require(_ fence: LeaseFence, _ place: RecordPlace) throws(StoreError) -> LeaseRecord {
         let found: LeaseRecord?
@@ -139,7 +142,7 @@ struct LeaseTable {
         )
     }
 
-    /// Time that is not up, and a holder that lives, or cannot be known to be dead.
+    /// Returns `true` if the time is not up, and the holder lives, or cannot be known to be dead.
     private func isHeld(_ record: LeaseRecord, _ place: RecordPlace) throws(StoreError) -> Bool {
         guard record.isRunning(at: .now) else { return false }
         do throws(StoreError) {
@@ -151,8 +154,9 @@ struct LeaseTable {
         }
     }
 
-    /// The byte that a holder keeps locked: another one for each fence, so that a stopped holder is in nobody's way.
-    /// Tried once and never waited for, so it does not matter that the record's lock is held meanwhile.
+    /// Locks the byte of a holder: another one for each fence, so that a stopped holder blocks no other program. Tried
+    /// once
+    /// without waiting, so the record's lock may be held meanwhile.
     private func presence(_ number: UInt64, _ place: RecordPlace) throws(StoreError) -> HeldLock {
         let slot = Self.hash(of: place) &+ number &* 0x9E37_79B9_7F4A_7C15
         return try StoreError.onFiles("hold the lease", place.name.text) { () throws(FileError) in
@@ -164,8 +168,9 @@ struct LeaseTable {
         place.context.nameTag.bytes.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }
     }
 
-    /// A record that readers refuse tells of no holder: whoever takes the lease then gets a fence beyond all that were
-    /// accepted, and a holder that still lives finds its own refused.
+    /// Returns the record; a record that readers refuse names no holder: the next program to take the lease gets a
+    /// fence
+    /// beyond all accepted ones, and a holder that still lives finds its own fence refused.
     private func usable(_ place: RecordPlace) throws(StoreError) -> LeaseRecord? {
         do throws(StoreError) { return try current(place) } catch {
             guard error.isRejection else { throw error }
@@ -173,7 +178,8 @@ struct LeaseTable {
         }
     }
 
-    /// What the record says; nil where there is none. Whether it is fresh is not asked: leases do not look at the wall clock.
+    /// Returns the lease's record; nil if there is no record. Freshness is not checked: leases do not use the wall
+    /// clock.
     private func current(_ place: RecordPlace) throws(StoreError) -> LeaseRecord? {
         do throws(StoreError) {
             let snapshot = try reader.decodedSnapshot(
@@ -196,7 +202,7 @@ struct LeaseTable {
     }
 }
 
-/// Who holds a lease and until when, as a sealed record of the store's own.
+/// The holder and end of a lease, as a sealed record of the store's own.
 struct LeaseRecord: SealedRecord, Equatable {
     static let recordName = "lease"
     static let schemaVersion = 1
@@ -205,12 +211,12 @@ struct LeaseRecord: SealedRecord, Equatable {
         case held, completed, failed
     }
 
-    /// The fence of the last holder; it only ever grows.
+    /// The fence of the last holder; it only increases.
     var number: UInt64
     var state: State
     /// The fence of the last holder that finished its work; 0 for none.
     var lastCompleted: UInt64
-    /// When the lease ends: milliseconds of `CLOCK_BOOTTIME`, which nobody can set and which runs while the machine sleeps.
+    /// The end of the lease: milliseconds of `CLOCK_BOOTTIME`, which cannot be set and runs while the machine sleeps.
     var endsAt: UInt64
     /// The boot that `endsAt` counts in; a lease of an earlier one has ended.
     var boot: String
@@ -219,8 +225,9 @@ struct LeaseRecord: SealedRecord, Equatable {
 
     static let maximumNumber: UInt64 = 1 << 62
 
-    /// Refuses what no program of ours writes: a key holder could otherwise use up the fences with one record. A fence
-    /// starts as the sequence of the write that took the lease, and runs ahead of it by little.
+    /// Throws for values that no program of this library writes: a key holder could otherwise use up the fences with
+    /// one
+    /// record. A fence starts as the sequence of the write that took the lease, and exceeds it by little.
     func requirePlausible(sequence: UInt64) throws(StoreError) {
         let (limit, overflow) = sequence.addingReportingOverflow(1 << 20)
         guard overflow || number <= limit, number < Self.maximumNumber, lastCompleted <= number else {
@@ -228,18 +235,18 @@ struct LeaseRecord: SealedRecord, Equatable {
         }
     }
 
-    /// Whether its time is not up; that its holder lives is another question.
+    /// Returns `true` if its time is not up; its holder may still be dead.
     func isRunning(at moment: LeaseMoment) -> Bool {
         state == .held && boot == moment.boot && moment.milliseconds < endsAt
     }
 
-    /// How long it runs still.
+    /// Returns the remaining time.
     func remaining(at moment: LeaseMoment) -> Duration {
         isRunning(at: moment) ? .milliseconds(endsAt - moment.milliseconds) : .zero
     }
 }
 
-/// A point in time that only a restart takes back.
+/// A point in time that only a restart resets.
 struct LeaseMoment {
     let boot: String
     let milliseconds: UInt64
@@ -247,13 +254,14 @@ struct LeaseMoment {
     static var now: LeaseMoment { LeaseMoment(boot: BootID.current.text, milliseconds: BootClock.milliseconds()) }
 
     func adding(_ duration: Duration) -> UInt64 {
-        // Thirty thousand years are as good as any longer time.
+        // Thirty thousand years are long enough.
         milliseconds &+ UInt64(min(max(1, duration.seconds * 1000), 1e15).rounded(.up))
     }
 }
 
-/// A lease that this process took. Its presence, a byte of the container's lock file, ends with the process: others then
-/// take over at once instead of waiting for the time to run out.
+/// A lease that this process took. Its presence, a byte of the container's lock file, ends with the process: other
+/// programs
+/// then take over immediately instead of waiting for the end of its time.
 final class HeldLease: Sendable {
     let fence: LeaseFence
     let place: RecordPlace
@@ -266,10 +274,10 @@ final class HeldLease: Sendable {
     }
 }
 
-/// What one try to take a lease gave.
+/// The result of one attempt to take a lease.
 enum LeaseAttempt: Sendable {
     case taken(HeldLease)
-    /// Somebody holds it, under that fence, for at most that long.
+    /// Another program holds it, under that fence, for at most that long.
     case busy(number: UInt64, remaining: Duration)
     /// The work was completed since the caller began to wait.
     case completed

@@ -2,10 +2,11 @@ internal import FileMonitoring
 internal import SharedFiles
 internal import Synchronization
 
-/// Tries to take a lease, and waits in between until something happens to it.
+/// Tries to take a lease, and waits for changes in between.
 ///
-/// A lease that is given back or renewed is a change of its record's file and wakes the waiter at once. A holder's death
-/// changes no file, so the waiter also looks by itself now and then.
+/// A lease that is returned or renewed changes its record's file and wakes the waiter immediately. A holder's death
+/// changes
+/// no file, so the waiter also checks periodically.
 struct LeaseWait {
     private static let longestPause = Duration.milliseconds(200)
     private static let shortestPause = Duration.milliseconds(1)
@@ -30,7 +31,7 @@ struct LeaseWait {
                 let left = deadline - ContinuousClock.now
                 guard left > .zero else { throw timeout("Holder \(number) kept it for the whole limit of \(limit).") }
                 guard let signal else {
-                    // Looked at once more after the watch is in place: what happened before it wakes nobody.
+                    // Checked once more after the watch is in place: an earlier change wakes no waiter.
                     signal = LeaseSignal(watching: LeaseTable.path(of: name, in: store.containerPath))
                     continue
                 }
@@ -43,7 +44,7 @@ struct LeaseWait {
     private func attempt(
         _ waitedSince: UInt64?, until deadline: ContinuousClock.Instant
     ) async throws(StoreError) -> LeaseAttempt {
-        // A lock is held for a moment only: who does not want to wait for a holder still waits for that.
+        // A lock is held briefly only: a caller that does not wait for a holder still waits for the lock.
         let left = max(deadline - ContinuousClock.now, Self.shortestLimit)
         do throws(StoreError) {
             return try await SealedStore.offload(atMost: left) { (call) throws(StoreError) in
@@ -64,18 +65,18 @@ struct LeaseWait {
     }
 }
 
-/// Wakes who waits for a file to change; a change that comes before the wait ends it at once. For one waiter.
+/// Wakes the waiter for a file's change; a change before the wait ends it immediately. For one waiter.
 final class LeaseSignal: Sendable {
     private struct State {
         var isRung = false
         var waiter: CheckedContinuation<Void, Never>?
     }
 
-    /// What the monitor rings; it does not keep the registration alive.
+    /// The monitor's target; it does not keep the registration alive.
     private final class Bell: Sendable {
         private let state = Mutex(State())
 
-        /// - Parameter isKept: Whether it ends the next wait where nobody waits now.
+        /// - Parameter isKept: Pass `true` to end the next wait if there is no waiter now.
         func ring(isKept: Bool) {
             let waiter = state.withLock { state in
                 defer { state.waiter = nil }
@@ -98,7 +99,7 @@ final class LeaseSignal: Sendable {
     }
 
     private let bell = Bell()
-    /// Nil where the system gives no more watches: then each wait takes its time.
+    /// Nil if the system gives no more watches: then each wait takes its full time.
     private let registration: MonitorRegistration?
 
     init(watching path: String) {

@@ -2,14 +2,17 @@ internal import Dispatch
 internal import SharedFiles
 
 extension SealedStore {
-    /// Does work that only one program of the group may do at a time, such as refreshing a token.
+    /// Runs work that only one program of the group may run at a time, such as refreshing a token.
     ///
-    /// Of several callers one holds the lease and runs `body`; the others wait, and when it has finished they are told to
-    /// reuse what it wrote. When it fails, dies, or its time runs out, one of them takes over. Whether the work is still
-    /// needed is for `body` to look: a caller that comes when everybody has finished takes the lease anew.
+    /// One of several callers holds the lease and runs `body`; the others wait, and when it has finished they get
+    /// `.reused` and
+    /// use its result. If it fails, dies, or its time runs out, one of them takes over. `body` checks whether the work
+    /// is still
+    /// needed: a caller that arrives after all have finished takes a new lease.
     ///
-    /// A holder that was stopped past its time does not know it. Hand `fence` to the writes that rely on the lease
-    /// (`write(_:holding:)`): they are refused with `.leaseLost` once it has ended. Its number also grows with each holder,
+    /// A holder that was stopped past its time does not know it. Pass `fence` to the writes that rely on the lease
+    /// (`write(_:holding:)`): they are refused with `.leaseLost` once it has ended. Its number also increases with each
+    /// holder,
     /// for other systems that can compare it.
     ///
     /// ```swift
@@ -20,12 +23,13 @@ extension SealedStore {
     /// ```
     /// - Parameters:
     ///   - name: The lease's name, by the rules of record names.
-    ///   - duration: How long the work may take; counted on a clock that nobody can set and that runs while the machine sleeps.
-    ///   - limit: How long to wait for other holders.
+    ///   - duration: The time limit for the work, on a clock that cannot be set and that runs while the machine sleeps.
+    ///   - limit: The time limit for other holders.
     ///   - body: The work. It may renew the lease with `renewLease`.
-    /// - Returns: Whether the work was done here or by another program.
-    /// - Throws: `StoreError` `.leaseTimeout` when others held it for the whole limit, `.cancelled`, or what reading and
-    ///   writing the lease's record throws; and whatever `body` throws.
+    /// - Returns: The work's value, or `.reused` if another program did the work.
+    /// - Throws: `StoreError` `.leaseTimeout` if other programs held it for the whole limit, `.cancelled`, or the
+    ///   errors of
+    ///   reading and writing the lease's record; and the errors of `body`.
     public func withLease<Value: Sendable>(
         _ name: String, for duration: Duration, waitingUpTo limit: Duration = .seconds(30),
         isolation: isolated (any Actor)? = #isolation, _ body: (LeaseFence) async throws -> Value
@@ -36,16 +40,16 @@ extension SealedStore {
         let fence = lease.fence
         let value: Value
         do { value = try await body(fence) } catch {
-            // What the work failed with says more than a lease that could not be given back and will end by itself.
+            // The work's error is more useful than that of a lease that could not be returned and will end by itself.
             _ = try? await end(lease, completed: false)
             throw error
         }
-        // The work is done, and its value must not be lost because that could not be noted: others may do it again.
+        // The work is done, and its value must not be lost if noting that fails: other programs may do the work again.
         let isInTime = (try? await end(lease, completed: true)) ?? false
         return isInTime ? .performed(value) : .outlived(value)
     }
 
-    /// Gives the lease of a running `withLease` so much time from now on.
+    /// Extends the lease of a running `withLease` to that duration from now on.
     ///
     /// - Throws: `StoreError` `.leaseLost` when it has ended already.
     public func renewLease(_ fence: LeaseFence, for duration: Duration) async throws(StoreError) {
@@ -54,7 +58,7 @@ extension SealedStore {
         }
     }
 
-    /// Cancellation does not keep a finished piece of work from being noted.
+    /// Ends the lease. Cancellation does not prevent finished work from being noted.
     private func end(_ lease: HeldLease, completed: Bool) async throws(StoreError) -> Bool {
         try await Self.offload { (_) throws(StoreError) in
             try LeaseTable(writer: self.writer).end(lease, completed: completed)
@@ -62,17 +66,18 @@ extension SealedStore {
     }
 }
 
-/// How a call that needed a lease ended.
+/// The outcome of a call that needed a lease.
 public enum LeaseOutcome<Value: Sendable>: Sendable {
     /// This call held the lease and did the work.
     case performed(Value)
-    /// Another program did the work while this call waited: read what it has written.
+    /// Another program did the work while this call waited: read its result.
     case reused
-    /// This call did the work, but its time was up before it ended, or its end could not be noted; another program may do
-    /// it as well. Writes that named the fence after its time were refused.
+    /// This call did the work, but its time was up before it ended, or its end could not be noted; another program may
+    /// do it
+    /// as well. Writes that named the fence after its time were refused.
     case outlived(Value)
 
-    /// The value of work that this call did; nil where another program did it.
+    /// The value of work that this call did; nil if another program did it.
     public var value: Value? {
         switch self {
         case .performed(let value), .outlived(let value): value
@@ -81,11 +86,11 @@ public enum LeaseOutcome<Value: Sendable>: Sendable {
     }
 }
 
-/// Proof of holding a lease, handed to writes: they are refused once somebody else holds it.
+/// Proof of holding a lease, passed to writes: they are refused once another program holds it.
 public struct LeaseFence: Sendable, Hashable {
     /// The lease's name.
     public let lease: String
-    /// Which holder this is: +1 for each time that the lease was taken.
+    /// The number of the holder: +1 each time the lease is taken.
     public let number: UInt64
 
     package init(lease: String, number: UInt64) {

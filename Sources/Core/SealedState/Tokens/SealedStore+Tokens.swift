@@ -3,19 +3,20 @@ public import FoundationEssentials
 internal import KeyVault
 internal import Sealing
 
-/// Making and checking digests of tokens. What is handed in is looked at where it lies, and nothing of it is kept; the token
-/// itself is the caller's to wipe.
+/// Creating and checking digests of tokens. The token is read in place, and nothing of it is kept; wiping it is the
+/// caller's task.
 extension SealedStore {
-    /// A digest of a token, for a record's field. Each call gives another one, of the same token as well.
+    /// Creates a digest of a token, for a record's field. Each call returns a different one, also for the same token.
     ///
-    /// In a vault that was made before there were digests the first call changes the vault: make it outside the closure of an
+    /// In a vault that was created before digests existed the first call changes the vault: call it outside the closure
+    /// of an
     /// `update`, which holds a lock.
-    /// - Throws: `StoreError` `.unencodable` for an empty token, those of the vault.
+    /// - Throws: `StoreError` `.unencodable` for an empty token, the vault's errors.
     public func digest(of token: some ContiguousBytes) throws(StoreError) -> TokenDigest {
         try token.withUnsafeBytes { token in self.made(of: token) }.get()
     }
 
-    /// A digest of a token's UTF-8.
+    /// Creates a digest of a token's UTF-8.
     ///
     /// - Throws: As for bytes.
     public func digest(of token: String) throws(StoreError) -> TokenDigest {
@@ -23,7 +24,7 @@ extension SealedStore {
     }
 
     private func made(of token: UnsafeRawBufferPointer) -> Result<TokenDigest, StoreError> {
-        // An absent token that matches another absent one is a login that nobody made.
+        // If two absent tokens matched, a login without a token would succeed.
         guard !token.isEmpty else {
             return .failure(
                 StoreError(
@@ -59,16 +60,17 @@ extension SealedStore {
 }
 
 extension TokenDigest {
-    /// Whether it is the digest of a token.
+    /// Returns `true` if it is the digest of a token.
     ///
-    /// - Parameter store: Of the group whose vault it was made with.
-    /// - Throws: `StoreError` `.unknownKey` where the vault does not hold the key that it names, which is no answer about the
-    ///   token; those of the vault.
+    /// - Parameter store: A store of the group whose vault created it.
+    /// - Throws: `StoreError` `.unknownKey` if the vault does not hold the key that it names, which says nothing about
+    ///   the
+    ///   token; the vault's errors.
     public func matches(_ token: some ContiguousBytes, in store: SealedStore) throws(StoreError) -> Bool {
         try token.withUnsafeBytes { token in store.isDigest(self, of: token) }.get()
     }
 
-    /// Whether it is the digest of a token's UTF-8.
+    /// Returns `true` if it is the digest of a token's UTF-8.
     ///
     /// - Throws: As for bytes.
     public func matches(_ token: String, in store: SealedStore) throws(StoreError) -> Bool {
@@ -77,7 +79,7 @@ extension TokenDigest {
 }
 
 extension String {
-    /// Lends the UTF-8 where it lies; of a string that has none in one piece, a copy that is wiped.
+    /// Lends the UTF-8 in place; for a string without contiguous storage, a copy that is wiped.
     fileprivate func withTokenBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         let result = utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
         if let result { return result }

@@ -1,8 +1,7 @@
 internal import CryptoPrimitives
 internal import Sealing
 
-/// What a record keeps of a token so that the token is recognised, and cannot be had from it: a salted hash, keyed by the
-/// vault.
+/// A salted hash of a token, keyed by the vault: a record recognises the token by it, and does not reveal it.
 ///
 /// ```swift
 /// struct SharedAuthState: SealedRecord {
@@ -18,14 +17,15 @@ internal import Sealing
 /// let isSameToken = try state.accessTokenDigest?.matches(token, in: store) ?? false
 /// ```
 ///
-/// It is checked by every program that opens the group's vault, and by nobody else: without the vault's token key not even a
-/// token that is easy to guess can be tried. It outlives every rotation, and a backup that holds the keys.
+/// Every program that opens the group's vault can check it, and no other: without the vault's token key not even an
+/// easily
+/// guessed token can be tried. It stays valid after every rotation, and in a backup that holds the keys.
 ///
 /// Encoded it is one string: `td1:` and 128 hexadecimal digits (`docs/token-digests.md`).
 ///
-/// Equal digests are the same digest. Two that were made of one token are not equal: `matches(_:in:)` compares.
+/// Equal digests are the same digest. Two digests of one token are not equal: `matches(_:in:)` compares.
 public struct TokenDigest: Hashable, Sendable {
-    /// Which of the vault's token keys it was made with.
+    /// The id of the vault's token key.
     let keyID: Bytes16
     let salt: Bytes16
     let hash: Bytes32
@@ -36,7 +36,7 @@ public struct TokenDigest: Hashable, Sendable {
         self.hash = hash
     }
 
-    /// The hash of a token: keyed first by the salt, so that the token itself is copied nowhere.
+    /// Returns the hash of a token: keyed first by the salt, so that the token itself is not copied.
     static func hash(_ token: UnsafeRawBufferPointer, salt: Bytes16, key: UnsafeRawBufferPointer) -> Bytes32 {
         ScratchMemory.withSecret(count: 32) { salted in
             salt.withUnsafeBytes { BLAKE2b.hash($0, key: key, personalization: .tokenSalt, into: salted) }
@@ -46,7 +46,7 @@ public struct TokenDigest: Hashable, Sendable {
         }
     }
 
-    /// Whether it is the digest of a token, in a time that does not depend on where they differ.
+    /// Returns `true` for the digest of a token, in a time that does not depend on the position of a difference.
     func isDigest(of token: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer) -> Bool {
         let found = Self.hash(token, salt: salt, key: key)
         return found.withUnsafeBytes { found in hash.withUnsafeBytes { ConstantTime.areEqual(found, $0) } }
@@ -64,7 +64,7 @@ extension TokenDigest: LosslessStringConvertible {
     private static let prefix = "td1:"
     private static let size = 64
 
-    /// Its text form; nil for any other text, a later version's included.
+    /// Creates a digest from its text form; nil for any other text, a later version's included.
     public init?(_ description: String) {
         let digits = Array(description.utf8.dropFirst(Self.prefix.utf8.count))
         guard description.utf8.starts(with: Self.prefix.utf8), digits.count == 2 * Self.size else { return nil }
@@ -78,7 +78,7 @@ extension TokenDigest: LosslessStringConvertible {
                 keyID: Bytes16(bytes), salt: Bytes16(UnsafeRawBufferPointer(rebasing: bytes[16...])),
                 hash: Bytes32(UnsafeRawBufferPointer(rebasing: bytes[32...])))
         }
-        // One digest has one text: capital letters are another one's.
+        // Each digest has one text: capital letters are refused.
         guard self.description.utf8.elementsEqual(description.utf8) else { return nil }
     }
 

@@ -3,29 +3,34 @@ internal import SharedFiles
 internal import Synchronization
 internal import SystemPackage
 
-/// A blob's file, held open: while it is, no other file can have its number, so one look at the name tells whether it
-/// still stands for this file.
+/// A blob's file, held open: while it is, no other file can have its inode number, so one lookup of the name shows
+/// whether
+/// it still names this file.
 ///
-/// The name is looked up from the directory that the container lies in, which is held open: a container that was moved away
-/// takes its files with it, and their names are others' then. That directory itself may be moved away with all containers,
-/// when somebody replaces the whole home. So now and then the name is looked up from `/`, which costs half as much again.
-/// Links on the way are followed here. That is harmless, since only the file that was opened without them counts.
+/// The name is looked up from the container's parent directory, which is held open: a container that was moved away
+/// takes
+/// its files with it, and their names then belong to other files. The parent itself may be moved away with all
+/// containers
+/// if the whole home is replaced. So the name is periodically looked up from `/`, which costs half as much again. Links
+/// in
+/// that path are followed. That is harmless, since only the file that was opened without them counts.
 final class HeldFile: HeldBlob {
     private let file: Descriptor
     private let identity: Identity
-    /// What the container lies in; nil where it may not be opened.
+    /// The container's parent directory; nil if it may not be opened.
     private let anchor: Directory?
-    /// The path from there and the absolute one, NUL included: made once, since each read of a default looks at them.
+    /// The path from there and the absolute one, NUL included: built once, since each read of a default uses them.
     private let short: ContiguousArray<CChar>
     private let path: ContiguousArray<CChar>
-    /// When the name was last looked up from `/`, in milliseconds since the machine was started.
+    /// The time of the last lookup from `/`, in milliseconds since the machine was started.
     private let lastWhole = Atomic<Int>(-HeldFile.longestShort)
 
-    /// For so many milliseconds a home that was replaced as a whole may stay unnoticed.
+    /// The time in milliseconds during which the replacement of the whole home may stay unnoticed.
     private static let longestShort = 100
 
-    /// What a change leaves no file with. The time of the last change of the inode is set by the system alone: also
-    /// who writes into the file in place changes it.
+    /// The attributes that no change of a file preserves. Only the system sets the time of an inode's last change;
+    /// writing into
+    /// the file in place changes it as well.
     private struct Identity: Equatable {
         let device: dev_t
         let inode: ino_t
@@ -71,7 +76,7 @@ final class HeldFile: HeldBlob {
         return result == 0 && Identity(status) == identity
     }
 
-    /// A clock that is read without a call of the system, and that nobody sets.
+    /// The time of a clock that is read without a system call and cannot be set.
     private static var milliseconds: Int {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
