@@ -1,22 +1,24 @@
 internal import PropertyLists
 
-/// What has changed in a suite since it was last told.
+/// The changes of a suite since the last reported state.
 public struct DefaultsChange: Sendable {
-    /// The keys whose values are others now, or are there or gone; arguments are not looked at, since they never change.
+    /// The keys with changed, added or removed values; arguments are not included, since they never change.
     public let keys: Set<String>
-    /// Why what lies there now is refused, or that it is gone; nil where it is good, or good again. While it is refused the
-    /// keys are empty: what was known stands.
+    /// The reason why the suite's file is refused or missing; nil if it is good, or good again. While it is refused the
+    /// keys
+    /// are empty: the known values remain.
     public let rejection: StoreError?
 }
 
-/// The changes of a suite and of what lies behind it in the search list, by whichever program.
+/// The changes of a suite and of the domains behind it in the search list, by any program.
 ///
-/// For a slow consumer the latest state counts: each `next()` compares what is there then with what was told last, so that
-/// several changes may come as one, and the last one is always told. Iterating ends when its task is cancelled, and only then.
+/// For a slow consumer the latest state counts: each `next()` compares the present state with the last reported one, so
+/// several changes may be reported as one, and the last one is always reported. Iteration ends only when its task is
+/// cancelled.
 public struct DefaultsChanges: AsyncSequence, Sendable {
-    /// One change.
+    /// A change.
     public typealias Element = DefaultsChange
-    /// A suite that is refused is a change, not the end.
+    /// A refused suite is a change, not the end.
     public typealias Failure = Never
 
     private let watch: DefaultsWatch
@@ -27,10 +29,10 @@ public struct DefaultsChanges: AsyncSequence, Sendable {
         self.known = known
     }
 
-    /// An iterator that tells of changes since the sequence was made.
+    /// Creates an iterator over the changes since the sequence was created.
     public func makeAsyncIterator() -> Iterator { Iterator(observer: DefaultsObserver(watch), known: known) }
 
-    /// Goes from one change to the next.
+    /// An iterator from one change to the next.
     public struct Iterator: AsyncIteratorProtocol {
         private var observer: DefaultsObserver
         private var known: [String: PropertyListValue]
@@ -41,10 +43,10 @@ public struct DefaultsChanges: AsyncSequence, Sendable {
             self.known = known
         }
 
-        /// The next change; nil once the task was cancelled.
+        /// Returns the next change; nil once the task was cancelled.
         public mutating func next() async -> DefaultsChange? { await next(isolation: nil) }
 
-        /// The next change; nil once the task was cancelled. Files are never read on the caller's actor.
+        /// Returns the next change; nil once the task was cancelled. Files are never read on the caller's actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> DefaultsChange? {
             while let finding = await observer.next() {
                 if let change = change(to: finding) { return change }
@@ -66,7 +68,7 @@ public struct DefaultsChanges: AsyncSequence, Sendable {
     }
 }
 
-/// One iterator's way from look to look.
+/// The state of one iterator.
 struct DefaultsObserver {
     private let watch: DefaultsWatch
     /// The count of changes before the last look; nil before the first one.
@@ -74,10 +76,10 @@ struct DefaultsObserver {
 
     init(_ watch: DefaultsWatch) { self.watch = watch }
 
-    /// What the next look finds, once there may be something new; nil once the task was cancelled.
+    /// Returns the finding of the next look, once there may be a change; nil once the task was cancelled.
     mutating func next() async -> DefaultsWatch.Finding? {
         while !Task.isCancelled {
-            // Before the look: a change during it counts up, and makes for another one.
+            // Before the look: a change during it increases the count and causes another look.
             let count = watch.signal.count
             if seen == count {
                 await watch.signal.wait(beyond: count)

@@ -16,7 +16,7 @@ extension Bool: DefaultsValue {
     /// A truth value.
     public func propertyList() throws(DefaultsFault) -> PropertyListValue? { .bool(self) }
 
-    /// From a truth value, and from the numbers 0 and 1, which other programs write for one.
+    /// From a truth value, and from the numbers 0 and 1, which other programs write instead.
     public init(propertyList: PropertyListValue) throws(DefaultsFault) {
         switch propertyList {
         case .bool(let value): self = value
@@ -27,7 +27,7 @@ extension Bool: DefaultsValue {
     }
 }
 
-/// `Codable` is named so that these are preferred to the ones that encode.
+/// `Codable` is named so that these are preferred to the encoding ones.
 extension DefaultsValue where Self: BinaryInteger & Codable {
     /// An integer.
     public func propertyList() throws(DefaultsFault) -> PropertyListValue? {
@@ -119,7 +119,7 @@ extension URL: DefaultsValue {
         .string(isFileURL && baseURL == nil ? path : absoluteString)
     }
 
-    /// From text: what begins with a slash is the path of a file.
+    /// From text: text that begins with a slash is the path of a file.
     public init(propertyList: PropertyListValue) throws(DefaultsFault) {
         guard let text = propertyList.string else { throw .found(propertyList, insteadOf: "a string") }
         if text.hasPrefix("/") {

@@ -1,24 +1,24 @@
 internal import FoundationEssentials
 public import PropertyLists
 
-/// What a default can be: anything that is written as a property list.
+/// A value of a default: any type that is written as a property list.
 ///
 /// `String`, `Bool`, integers, `Double`, `Float`, `Date`, `Data`, `[UInt8]`, `URL`, arrays, dictionaries with text as
 /// keys, optionals and `PropertyListValue` are. A type of your own that is `Codable`, or `RawRepresentable` by one of
 /// these, needs no code: `extension Theme: DefaultsValue {}`.
 public protocol DefaultsValue {
-    /// The value as a property list; nil for none, which takes a key away.
+    /// Returns the value as a property list; nil for none, which removes a key.
     ///
-    /// - Throws: `DefaultsFault` for what no property list can hold.
+    /// - Throws: `DefaultsFault` for a value that no property list can hold.
     func propertyList() throws(DefaultsFault) -> PropertyListValue?
 
-    /// The value that a property list stands for.
+    /// Creates the value from a property list.
     ///
-    /// - Throws: `DefaultsFault` where it is one of another type.
+    /// - Throws: `DefaultsFault` for a property list of another type.
     init(propertyList: PropertyListValue) throws(DefaultsFault)
 }
 
-/// Why a value is no default of a type. It tells of types, never of contents.
+/// The reason why a value is no default of a type. It names types, never contents.
 public struct DefaultsFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// A sentence.
     public let reason: String
@@ -49,7 +49,7 @@ extension Optional: DefaultsValue where Wrapped: DefaultsValue {
         return try self.propertyList()
     }
 
-    /// A value; that there is none shows as a key that is not there.
+    /// From a value; nil is represented by a missing key.
     public init(propertyList: PropertyListValue) throws(DefaultsFault) {
         self = .some(try Wrapped(propertyList: propertyList))
     }
@@ -67,7 +67,7 @@ extension Array: DefaultsValue where Element: DefaultsValue {
 
     /// From an array whose every element is of the type; bytes from data, or from an array of numbers.
     public init(propertyList: PropertyListValue) throws(DefaultsFault) {
-        // The type first: an empty array is one of every type.
+        // The type is checked first: an empty array belongs to every type.
         if Element.self == UInt8.self, let bytes = propertyList.data, let same = bytes as? Self {
             self = same
             return
@@ -98,19 +98,19 @@ extension Dictionary: DefaultsValue where Key == String, Value: DefaultsValue {
 }
 
 extension DefaultsValue {
-    /// Inside of a container there is no place for nothing.
+    /// Returns the property list; inside a container nil cannot be represented.
     fileprivate func requiredPropertyList() throws(DefaultsFault) -> PropertyListValue {
         guard let value = try propertyList() else { throw DefaultsFault("A container of it holds nil.") }
         return value
     }
 }
 
-/// Types of a program's own: by their raw value where they have one, else as they encode.
+/// A program's own types: by their raw value if they have one, else encoded.
 extension DefaultsValue where Self: RawRepresentable, RawValue: DefaultsValue {
     /// The raw value.
     public func propertyList() throws(DefaultsFault) -> PropertyListValue? { try rawValue.propertyList() }
 
-    /// From a raw value that stands for one of the type.
+    /// From a raw value of the type.
     public init(propertyList: PropertyListValue) throws(DefaultsFault) {
         guard let value = Self(rawValue: try RawValue(propertyList: propertyList)) else {
             throw DefaultsFault("Its raw value is none of \(Self.self).")
@@ -120,21 +120,21 @@ extension DefaultsValue where Self: RawRepresentable, RawValue: DefaultsValue {
 }
 
 extension DefaultsValue where Self: Codable {
-    /// As the value encodes.
+    /// The encoded value.
     public func propertyList() throws(DefaultsFault) -> PropertyListValue? { try DefaultsCoding.encode(self) }
 
-    /// As a property list decodes.
+    /// From a decoded property list.
     public init(propertyList: PropertyListValue) throws(DefaultsFault) {
         self = try DefaultsCoding.decode(Self.self, from: propertyList)
     }
 }
 
-/// A type with both keeps to its raw value.
+/// A type with both uses its raw value.
 extension DefaultsValue where Self: Codable & RawRepresentable, RawValue: DefaultsValue {
     /// The raw value.
     public func propertyList() throws(DefaultsFault) -> PropertyListValue? { try rawValue.propertyList() }
 
-    /// From a raw value that stands for one of the type.
+    /// From a raw value of the type.
     public init(propertyList: PropertyListValue) throws(DefaultsFault) {
         guard let value = Self(rawValue: try RawValue(propertyList: propertyList)) else {
             throw DefaultsFault("Its raw value is none of \(Self.self).")
@@ -147,7 +147,7 @@ extension DefaultsValue where Self: Codable & RawRepresentable, RawValue: Defaul
 enum DefaultsCoding {
     static func encode(_ value: some Encodable) throws(DefaultsFault) -> PropertyListValue {
         do {
-            // In an array: an encoder takes no number or text for a whole property list.
+            // In an array: an encoder accepts no number or text as a whole property list.
             let list = try PropertyListCodec.encode([value]).withUnsafeBytes { try PropertyList.parse($0).value }
             if case .array(let values) = list, let value = values.first { return value }
         } catch let fault as StructureFault {

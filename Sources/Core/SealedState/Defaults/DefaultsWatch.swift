@@ -3,19 +3,19 @@ internal import PropertyLists
 internal import SharedFiles
 internal import Synchronization
 
-/// Watches every file that a suite's search list reads from, wherever the container lies by now.
+/// Watches every file that a suite's search list reads from, in the container's current location.
 ///
-/// All watches of one `SealedDefaults` raise the same signal: a look costs little where nothing has changed.
+/// All watches of one `SealedDefaults` raise the same signal: a look is cheap if nothing has changed.
 final class DefaultsWatch: Sendable {
     private struct State {
         var registrations: [String: MonitorRegistration] = [:]
-        /// While the answer hangs on the vault.
+        /// Present while the answer depends on the vault.
         var vault: MonitorRegistration?
-        /// In how many seconds a look that failed for a passing trouble is made again.
+        /// The time in seconds until a look that failed temporarily is repeated.
         var pause = shortestPause
     }
 
-    /// What a look has found: every value but those of the arguments, or why there is no answer.
+    /// The result of a look: every value but those of the arguments, or the reason why there is no answer.
     typealias Finding = Result<[String: PropertyListValue], StoreError>
 
     private static let shortestPause = 1.0
@@ -35,14 +35,14 @@ final class DefaultsWatch: Sendable {
 
     var signal: ChangeSignal { defaults.changed }
 
-    /// Reads what is there now. Ask the signal's count before: whatever comes after the look counts up.
+    /// Reads the present values. Read the signal's count before: a change after the look increases it.
     ///
     /// Not on the caller's actor: it reads files.
     func look() async -> Finding {
         let finding = settled()
         var again: Double?
         if case .failure(let error) = finding {
-            // It may have been unlocked between the look and the beginning of the watch.
+            // The vault may have been unlocked between the look and the start of the watch.
             if error.isOfVault, watchVault() { signal.raise() }
             again = error.mayPass || error.code == .notYetValid ? nextPause() : nil
         } else {
@@ -56,7 +56,7 @@ final class DefaultsWatch: Sendable {
         return finding
     }
 
-    /// A look at files that were watched before it.
+    /// Returns the result of a look at files that were watched before it.
     private func settled() -> Finding {
         while true {
             let paths = wanted
@@ -72,7 +72,7 @@ final class DefaultsWatch: Sendable {
 
     private var wanted: Set<String> {
         let files = [defaults.file] + defaults.search.suites
-        // The registry tells of a container that takes another one's place where no path of a suite leads.
+        // The registry's file changes if another container replaces it outside all watched paths.
         return Set(files.map { $0.store.watchedPath(of: $0.place) } + [defaults.file.store.watchedRegistryPath])
     }
 
@@ -80,7 +80,7 @@ final class DefaultsWatch: Sendable {
         let known = state.withLock { Set($0.registrations.keys) }
         var begun: [String: MonitorRegistration] = [:]
         for path in paths.subtracting(known) { begun[path] = try register(path) }
-        // Those that end are ended outside of the lock.
+        // Ended registrations are released outside of the lock.
         let ended = state.withLock { state in
             let ended = state.registrations.filter { !paths.contains($0.key) }
             state.registrations = state.registrations.filter { paths.contains($0.key) }.merging(begun) { old, _ in old }
@@ -95,7 +95,7 @@ final class DefaultsWatch: Sendable {
         }
     }
 
-    /// Whether the watch of the vault began with this call.
+    /// Starts the watch of the vault; returns `true` if this call started it.
     private func watchVault() -> Bool {
         if state.withLock({ $0.vault != nil }) { return false }
         guard let begun = try? register(defaults.file.store.watchedVaultPath) else { return false }

@@ -1,7 +1,7 @@
 internal import PropertyLists
 
-/// What `UserDefaults` makes of a value of another type (Apple's documentation of `string(forKey:)`, `bool(forKey:)` and
-/// the like, and of `NSString`'s `boolValue`, `integerValue` and `doubleValue`).
+/// The conversions of `UserDefaults` between types (Apple's documentation of `string(forKey:)`, `bool(forKey:)` and the
+/// like, and of `NSString`'s `boolValue`, `integerValue` and `doubleValue`).
 extension PropertyListValue {
     var asText: String? {
         switch self {
@@ -47,13 +47,13 @@ extension PropertyListValue {
         }
     }
 
-    /// A whole number without the point that Swift adds.
+    /// Returns a whole number without the point that Swift adds.
     private static func text(of number: Double) -> String {
         if let whole = Int64(exactly: number), abs(number) < 1e15 { return String(whole) }
         return String(number)
     }
 
-    /// White space, a sign and zeros in front do not count.
+    /// Returns the truth value; leading white space, a sign and zeros are ignored.
     private static func truth(of text: String) -> Bool {
         let rest = text.utf8.drop { spaces.contains($0) }
         let digits = (rest.first.map { signs.contains($0) } == true ? rest.dropFirst() : rest)
@@ -72,7 +72,7 @@ extension PropertyListValue {
     private static func leadingNumber(of text: String) -> Double? {
         let rest = text.utf8.drop { spaces.contains($0) }
         var length = rest.prefix { isDigit($0) || signs.contains($0) || "eE.".utf8.contains($0) }.count
-        // A number is at most so long that trying every end of it costs little.
+        // A number is short enough that trying every end is cheap.
         length = min(length, 64)
         for count in stride(from: length, to: 0, by: -1) {
             if let number = Double(String(decoding: rest.prefix(count), as: UTF8.self)) { return number }

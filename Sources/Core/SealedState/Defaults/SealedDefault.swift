@@ -5,19 +5,21 @@ internal import Synchronization
 /// ```swift
 /// @SealedDefault("theme", in: settings) var theme = Theme.light
 /// ```
-/// A property cannot throw: reading gives the last value that was read where there is none to believe, and before one was
-/// read the property's own; what was wrong goes to `onFailure` of the suite's options, as does a value that could not be
-/// set. `$theme` has the calls that throw.
+/// A property cannot throw: if there is no value to believe, reading returns the last value that was read, or the
+/// property's own before any was read. The error is passed to `onFailure` of the suite's options, as is that of a value
+/// that could not be set. `$theme` has the calls that throw.
 ///
-/// `settings.count += 1` is a read and then a write: what another program has written in between is lost, as with every
-/// property. Whatever rests on the old value belongs into `settings.$count.update { $0 += 1 }`, which loses nothing. And since
-/// the value that was read may be a stand-in, a property whose last reading failed is not set, until a reading succeeds:
-/// `onFailure` is told of the same error again. `settings.$count.set(1)` sets it all the same.
+/// `settings.count += 1` is a read and then a write: a value that another program writes in between is lost, as with
+/// every
+/// property. Use `settings.$count.update { $0 += 1 }` for a value computed from the old one; it loses nothing. Since
+/// the
+/// value that was read may be a replacement, a property whose last reading failed is not set until a reading succeeds:
+/// `onFailure` is called with the same error again. `settings.$count.set(1)` sets it regardless.
 @propertyWrapper
 public struct SealedDefault<Value: DefaultsValue & Sendable>: Sendable {
     private final class Memory: Sendable {
         let last: Mutex<Value?> = Mutex(nil)
-        /// Why the last reading failed; nil where it did not.
+        /// The error of the last reading; nil if it succeeded.
         let unread: Mutex<StoreError?> = Mutex(nil)
     }
 
@@ -26,19 +28,19 @@ public struct SealedDefault<Value: DefaultsValue & Sendable>: Sendable {
     private let memory = Memory()
 
     /// - Parameters:
-    ///   - wrappedValue: What holds where nothing was set.
+    ///   - wrappedValue: The value if none was set.
     ///   - name: The key in the suite.
     ///   - defaults: The suite.
     public init(wrappedValue: Value, _ name: String, in defaults: SealedDefaults) {
         self.init(DefaultsKey(name, default: wrappedValue), in: defaults)
     }
 
-    /// A property that may be missing: then it is nil.
+    /// Creates a property that may be missing: then it is nil.
     public init<Wrapped>(_ name: String, in defaults: SealedDefaults) where Value == Wrapped? {
         self.init(DefaultsKey(name), in: defaults)
     }
 
-    /// A property for a key.
+    /// Creates a property for a key.
     public init(_ key: DefaultsKey<Value>, in defaults: SealedDefaults) {
         projectedValue = SealedDefaultAccess(key: key, defaults: defaults)
     }
@@ -58,7 +60,8 @@ public struct SealedDefault<Value: DefaultsValue & Sendable>: Sendable {
             }
         }
         nonmutating set {
-            // It may have been made of the stand-in that the reading gave, and would take the real one's place.
+            // The new value may be computed from the replacement that the reading returned, and would overwrite the
+            // real one.
             if let error = memory.unread.withLock({ $0 }) { return tell(error) }
             do throws(StoreError) { try projectedValue.set(newValue) } catch { tell(error) }
         }
@@ -74,7 +77,7 @@ public struct SealedDefaultAccess<Value: DefaultsValue & Sendable>: Sendable {
     /// The suite.
     public let defaults: SealedDefaults
 
-    /// The value; see `SealedDefaults.value(for:)`.
+    /// Returns the value; see `SealedDefaults.value(for:)`.
     public func value() throws(StoreError) -> Value { try defaults.value(for: key) }
 
     /// Sets the value; nil removes it.
@@ -89,6 +92,6 @@ public struct SealedDefaultAccess<Value: DefaultsValue & Sendable>: Sendable {
     /// Removes the value from the suite.
     public func remove() throws(StoreError) { try defaults.remove(key) }
 
-    /// The present value, then every other one; see `SealedDefaults.changes(of:)`.
+    /// Returns the present value, then every other one; see `SealedDefaults.changes(of:)`.
     public func changes() throws(StoreError) -> DefaultsValues<Value> { try defaults.changes(of: key) }
 }

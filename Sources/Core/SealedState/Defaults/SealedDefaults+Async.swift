@@ -1,9 +1,9 @@
 public import PropertyLists
 internal import SharedFiles
 
-/// The changes, for tasks: they wait for the suite's lock on threads that are kept for that, never on those that run tasks.
+/// The changes, for tasks: they wait for the suite's lock on dedicated threads, never on those that run tasks.
 ///
-/// Cancelling the task ends the waiting with `.cancelled`; once the lock is held the change is finished.
+/// Cancelling the task ends the wait with `.cancelled`; once the lock is held the change is finished.
 extension SealedDefaults {
     /// Changes any number of values in one write; see the form without `async`.
     public func edit(
@@ -52,7 +52,7 @@ extension SealedDefaults {
         try await edit { $0[key] = list }
     }
 
-    /// Puts these values in place of everything that the suite holds; see the form without `async`.
+    /// Replaces the suite's contents with these values; see the form without `async`.
     public func setPersistentDomain(_ values: [String: PropertyListValue]) async throws(StoreError) {
         try await limited { options throws(StoreError) in try self.replace(values, options) }
     }

@@ -3,40 +3,42 @@ internal import SharedFiles
 
 /// The suite as a whole, for tools, importers and programs that change several values at once.
 extension SealedDefaults {
-    /// Everything that the suite holds, without arguments, added suites and registered values.
+    /// Returns the suite's contents, without arguments, added suites and registered values.
     ///
-    /// - Throws: `StoreError`: why the suite's file is refused, or that it is gone.
+    /// - Throws: `StoreError` with the reason why the suite's file is refused or missing.
     public func persistentDomain() throws(StoreError) -> [String: PropertyListValue] { try file.contents().values }
 
-    /// The same, for tools.
+    /// Returns the same, for tools.
     package func contents() throws(StoreError) -> [String: PropertyListValue] { try persistentDomain() }
 
-    /// Changes any number of values in one write, under the suite's lock: no other program's change is lost, and a reader sees
-    /// all of them or none.
+    /// Changes any number of values in one write, under the suite's lock: no other program's change is lost, and a
+    /// reader
+    /// sees all of them or none.
     ///
-    /// Where nothing has changed nothing is written.
-    /// - Parameter change: Gets all values of the suite. It must not use the same suite, may be called again when the
+    /// If nothing has changed, nothing is written.
+    /// - Parameter change: Gets all values of the suite. It must not use the same suite, may be called again if the
     ///   container was replaced meanwhile, and may throw: then nothing is written.
     /// - Throws: `StoreError`: `.declined` with the closure's error as its `cause`; `.tooLarge`; as `SealedStore.write`.
     public func edit(_ change: (inout [String: PropertyListValue]) throws -> Void) throws(StoreError) {
         try edit(EditOptions(), change)
     }
 
-    /// Puts these values in place of everything that the suite holds, also where that is refused: what was there is kept in
-    /// quarantine then.
+    /// Replaces the suite's contents with these values, also if the suite is refused: the old file is then kept in
+    /// quarantine.
     ///
     /// - Throws: `StoreError`, as `edit`.
     public func setPersistentDomain(_ values: [String: PropertyListValue]) throws(StoreError) {
         try replace(values, EditOptions())
     }
 
-    /// Removes the whole suite: a deletion takes its file's place, so that it cannot be put back unseen. One that is not there
-    /// is removed.
+    /// Removes the whole suite: a deletion replaces its file, so that it cannot be put back unseen. Removing a missing
+    /// suite
+    /// succeeds.
     ///
     /// - Throws: `StoreError`, as `SealedStore.delete`.
     public func removePersistentDomain() throws(StoreError) { try file.remove(EditOptions()) }
 
-    /// What is known of the suite without opening it, for tools and importers.
+    /// Returns the suite's state without opening it, for tools and importers.
     ///
     /// - Throws: `StoreError` for a place that cannot be read.
     package func standing() throws(StoreError) -> SuiteStanding { try file.standing() }
@@ -56,9 +58,9 @@ extension SealedDefaults {
         warn(of: large)
     }
 
-    /// Refuses values that are too large among those that are new.
+    /// Throws for too large values among the new ones.
     ///
-    /// - Returns: What is to be told of the others once they are written.
+    /// - Returns: The warnings about the others, for the time after the write.
     private func check(
         _ old: [String: PropertyListValue], _ new: [String: PropertyListValue]
     ) throws(StoreError) -> [DefaultsWarning] {

@@ -3,9 +3,10 @@ internal import SharedFiles
 
 /// Typed access.
 extension SealedDefaults {
-    /// The value of a key: from the first domain of the search list that has it, else the key's own default.
+    /// Returns the value of a key: from the first domain of the search list that has it, else the key's own default.
     ///
-    /// - Throws: `StoreError`: `.undecodable` where it is of another type; why a suite's file is refused, or that it is gone.
+    /// - Throws: `StoreError`: `.undecodable` if it is of another type; the reason why a suite's file is refused or
+    ///   missing.
     public func value<Value>(for key: DefaultsKey<Value>) throws(StoreError) -> Value {
         if !search.arguments.isEmpty, let value = search.arguments[key.name] {
             return try read(.argument(value), as: Value.self, key.name)
@@ -29,8 +30,9 @@ extension SealedDefaults {
 
     /// Reads, changes and writes one value under the suite's lock: no other program's change of it is lost.
     ///
-    /// - Parameter change: Gets the value that the suite has, or what lies behind it in the search list; never the
-    ///   program's arguments. It must not use the same suite, and may throw: then nothing is written.
+    /// - Parameter change: Gets the suite's value, or else the next one in the search list; never the program's
+    ///   arguments. It
+    ///   must not use the same suite, and may throw: then nothing is written.
     /// - Returns: The value that was written.
     /// - Throws: `StoreError`, as `value(for:)` and `edit`.
     @discardableResult
@@ -40,7 +42,7 @@ extension SealedDefaults {
         try update(key, EditOptions(), change)
     }
 
-    /// Removes a key from the suite; the domains behind it show then.
+    /// Removes a key from the suite; reads then use the domains behind it.
     ///
     /// - Throws: `StoreError`, as `edit`.
     public func remove<Value>(_ key: DefaultsKey<Value>) throws(StoreError) { try removeObject(forKey: key.name) }
@@ -66,7 +68,7 @@ extension SealedDefaults {
     ) throws(StoreError) -> Value {
         switch found {
         case .value(let value): return try read(value, as: type, key)
-        // Arguments are text; what else they may stand for decides the type that is asked for.
+        // Arguments are text; the requested type determines other interpretations.
         case .argument(let value):
             for meaning in value.meaningsOfArgument {
                 if let value = try? Value(propertyList: meaning) { return value }
@@ -99,7 +101,7 @@ extension SealedDefaults {
 }
 
 extension PropertyListValue {
-    /// What an argument can stand for: text first, then a number, then a truth value.
+    /// The interpretations of an argument: text first, then a number, then a truth value.
     fileprivate var meaningsOfArgument: [PropertyListValue] {
         guard let text = string else { return [self] }
         return [self]
@@ -116,7 +118,7 @@ extension PropertyListValue {
     }
 }
 
-/// The name of a default, with the type of its value and what holds where nothing was set.
+/// The name of a default, with the type of its value and the value if none was set.
 ///
 /// ```swift
 /// extension DefaultsKey where Value == Theme {
@@ -126,18 +128,18 @@ extension PropertyListValue {
 public struct DefaultsKey<Value: DefaultsValue & Sendable>: Sendable {
     /// The key in the suite.
     public let name: String
-    /// What a read answers where no domain has the key.
+    /// The result of a read if no domain has the key.
     public let defaultValue: Value
 
     /// - Parameters:
     ///   - name: The key in the suite.
-    ///   - defaultValue: What a read answers where no domain has the key.
+    ///   - defaultValue: The result of a read if no domain has the key.
     public init(_ name: String, default defaultValue: Value) {
         self.name = name
         self.defaultValue = defaultValue
     }
 
-    /// The key of a value that may be missing: then it is nil.
+    /// Creates the key of a value that may be missing: then it is nil.
     public init<Wrapped>(_ name: String) where Value == Wrapped? {
         self.init(name, default: nil)
     }

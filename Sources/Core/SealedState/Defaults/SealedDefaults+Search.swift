@@ -1,18 +1,19 @@
 public import PropertyLists
 internal import Synchronization
 
-/// Where a value is looked for: the program's arguments if the options name them, the suite, the suites that were added, what
-/// was registered.
+/// The domains of a search: the program's arguments if the options name them, the suite, the added suites, the
+/// registered
+/// values.
 extension SealedDefaults {
-    /// A value, and whether it is text from the command line.
+    /// A value, marked if it is text from the command line.
     enum Found {
         case value(PropertyListValue)
         case argument(PropertyListValue)
     }
 
-    /// Sets values that hold where nothing was set: in this process only, and behind every suite.
+    /// Registers values for keys without a value: in this process only, and behind every suite.
     ///
-    /// - Throws: `StoreError` `.unencodable` for what no property list can hold.
+    /// - Throws: `StoreError` `.unencodable` for a value that no property list can hold.
     public func register(defaults: [String: any DefaultsValue]) throws(StoreError) {
         var values: [String: PropertyListValue] = [:]
         for (key, value) in defaults { values[key] = try propertyList(of: value, key) }
@@ -20,7 +21,7 @@ extension SealedDefaults {
         changed.raise()
     }
 
-    /// Looks for values in another suite of the group as well, behind this one and those that were added before.
+    /// Adds another suite of the group to the search list, behind this one and those that were added before.
     ///
     /// - Throws: `StoreError` `.invalidName`.
     public func addSuite(named name: String) throws(StoreError) {
@@ -30,7 +31,7 @@ extension SealedDefaults {
         changed.raise()
     }
 
-    /// Ends that.
+    /// Removes an added suite from the search list.
     ///
     /// - Throws: `StoreError` `.invalidName`.
     public func removeSuite(named name: String) throws(StoreError) {
@@ -38,9 +39,9 @@ extension SealedDefaults {
         changed.raise()
     }
 
-    /// Everything that a read would answer, over all domains.
+    /// Returns the results of all reads, over all domains.
     ///
-    /// - Throws: `StoreError`: why a suite's file is refused, or that it is gone.
+    /// - Throws: `StoreError` with the reason why a suite's file is refused or missing.
     public func dictionaryRepresentation() throws(StoreError) -> [String: PropertyListValue] {
         var values = search.registered
         for suite in search.suites.reversed() + [file] {
@@ -55,7 +56,7 @@ extension SealedDefaults {
         return try behind(key).map { .value($0) }
     }
 
-    /// The value that the suite's own covers.
+    /// Returns the value behind the suite's own.
     func behind(_ key: String) throws(StoreError) -> PropertyListValue? {
         for suite in search.suites {
             if let value = try suite.contents().values[key] { return value }
@@ -64,8 +65,8 @@ extension SealedDefaults {
     }
 }
 
-/// Where values are looked for besides the suite itself: before it the program's arguments, behind it other suites, and last
-/// what the program registered.
+/// The domains besides the suite itself: the program's arguments before it, other suites behind it, and last the values
+/// that the program registered.
 final class SearchList: Sendable {
     private struct State {
         var suites: [SuiteFile] = []
@@ -82,7 +83,7 @@ final class SearchList: Sendable {
     /// The suites that were added, in their order.
     var suites: [SuiteFile] { state.withLock { $0.suites } }
 
-    /// What the program registered.
+    /// The values that the program registered.
     var registered: [String: PropertyListValue] { state.withLock { $0.registered } }
 
     func registered(_ key: String) -> PropertyListValue? { state.withLock { $0.registered[key] } }
@@ -91,7 +92,7 @@ final class SearchList: Sendable {
         state.withLock { $0.registered.merge(values) { _, new in new } }
     }
 
-    /// Adds a suite at the end, unless it is there.
+    /// Adds a suite at the end, unless it is present.
     func add(_ file: SuiteFile) {
         state.withLock { state in
             if !state.suites.contains(where: { $0.suite == file.suite }) { state.suites.append(file) }
@@ -103,10 +104,11 @@ final class SearchList: Sendable {
     }
 }
 
-/// Settings from a program's arguments: `-key value`, as Foundation's argument domain has them.
+/// Settings from a program's arguments: `-key value`, as in Foundation's argument domain.
 enum ArgumentDomain {
-    /// Each argument that begins with one hyphen, with the argument behind it. The first argument, the program's own name,
-    /// begins with none. A value that is written as a property list is one, any other is text.
+    /// Returns each argument that begins with one hyphen, with the argument after it. The first argument, the program's
+    /// own
+    /// name, begins with none. A value in property list syntax is parsed, any other is text.
     static func values(_ arguments: [String]) -> [String: PropertyListValue] {
         var values: [String: PropertyListValue] = [:]
         var index = 0

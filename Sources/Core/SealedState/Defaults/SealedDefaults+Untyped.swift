@@ -3,9 +3,9 @@ public import PropertyLists
 
 /// Access by a key's text, with `UserDefaults`' conversions between text, numbers and truth values.
 ///
-/// Every function throws `StoreError`: why a suite's file is refused, or that it is gone.
+/// Every function throws `StoreError` with the reason why a suite's file is refused or missing.
 extension SealedDefaults {
-    /// The value of a key as it is; nil where no domain has it.
+    /// Returns the value of a key unconverted; nil if no domain has it.
     public func object(forKey key: String) throws(StoreError) -> PropertyListValue? {
         switch try find(key) {
         case .value(let value), .argument(let value): value
@@ -13,48 +13,50 @@ extension SealedDefaults {
         }
     }
 
-    /// Text, also of a number; nil for anything else.
+    /// Returns text, also of a number; nil for anything else.
     public func string(forKey key: String) throws(StoreError) -> String? { try object(forKey: key)?.asText }
 
-    /// A truth value; of a number whether it is not 0, of text whether it begins with Y, y, T, t or a digit other than 0.
-    /// False for anything else.
+    /// Returns a truth value: true for a number other than 0, and for text that begins with Y, y, T, t or a digit other
+    /// than
+    /// 0. False for anything else.
     public func bool(forKey key: String) throws(StoreError) -> Bool { try object(forKey: key)?.asBool ?? false }
 
-    /// An integer; of a real number its whole part, of text the number that it begins with, of a truth value 0 or 1.
-    /// 0 for anything else and where it does not fit.
+    /// Returns an integer: the whole part of a real number, the leading number of text, 0 or 1 of a truth value. 0 for
+    /// anything else and for a number out of range.
     public func integer(forKey key: String) throws(StoreError) -> Int { try object(forKey: key)?.asInteger ?? 0 }
 
-    /// A number; of text the number that it begins with, of a truth value 0 or 1. 0 for anything else.
+    /// Returns a number: the leading number of text, 0 or 1 of a truth value. 0 for anything else.
     public func double(forKey key: String) throws(StoreError) -> Double { try object(forKey: key)?.asDouble ?? 0 }
 
-    /// The same, rounded.
+    /// Returns the same, rounded.
     public func float(forKey key: String) throws(StoreError) -> Float { Float(try double(forKey: key)) }
 
-    /// A date; nil for anything else.
+    /// Returns a date; nil for anything else.
     public func date(forKey key: String) throws(StoreError) -> Date? {
         try object(forKey: key)?.date.map { Date(timeIntervalSinceReferenceDate: $0.secondsSince2001) }
     }
 
-    /// Data; nil for anything else.
+    /// Returns data; nil for anything else.
     public func data(forKey key: String) throws(StoreError) -> Data? { try object(forKey: key)?.data.map { Data($0) } }
 
-    /// The address that a text is: what begins with a slash, or with `~` for this user's home, is the path of a file. Nil for
-    /// anything else.
+    /// Returns the address in a text: text that begins with a slash, or with `~` for this user's home, is the path of a
+    /// file.
+    /// Nil for anything else.
     public func url(forKey key: String) throws(StoreError) -> URL? {
         guard let value = try object(forKey: key) else { return nil }
         guard let text = value.string, text == "~" || text.hasPrefix("~/") else { return try? URL(propertyList: value) }
         return FileManager.default.homeDirectoryForCurrentUser.appending(path: text.dropFirst(2))
     }
 
-    /// An array; nil for anything else.
+    /// Returns an array; nil for anything else.
     public func array(forKey key: String) throws(StoreError) -> [PropertyListValue]? { try object(forKey: key)?.array }
 
-    /// An array of texts; nil for anything else, also where numbers are among them: these are not converted here.
+    /// Returns an array of texts; nil for anything else, also if it contains numbers, which are not converted here.
     public func stringArray(forKey key: String) throws(StoreError) -> [String]? {
         try object(forKey: key)?.strings
     }
 
-    /// A dictionary; nil for anything else.
+    /// Returns a dictionary; nil for anything else.
     public func dictionary(forKey key: String) throws(StoreError) -> [String: PropertyListValue]? {
         try object(forKey: key)?.dictionary
     }
@@ -67,16 +69,16 @@ extension SealedDefaults {
         try edit { $0[key] = list }
     }
 
-    /// Removes a key from the suite; the domains behind it show then.
+    /// Removes a key from the suite; reads then use the domains behind it.
     ///
     /// - Throws: `StoreError`, as `edit`.
     public func removeObject(forKey key: String) throws(StoreError) {
         try edit { $0[key] = nil }
     }
 
-    /// Any decodable value that was set with `set(encoding:forKey:)`; nil where no domain has the key.
+    /// Returns a decodable value that was set with `set(encoding:forKey:)`; nil if no domain has the key.
     ///
-    /// - Throws: `StoreError` `.undecodable` where it is of another type.
+    /// - Throws: `StoreError` `.undecodable` if it is of another type.
     public func decode<Value: Decodable>(_ type: Value.Type, forKey key: String) throws(StoreError) -> Value? {
         guard let value = try object(forKey: key) else { return nil }
         do throws(DefaultsFault) { return try DefaultsCoding.decode(type, from: value) } catch {

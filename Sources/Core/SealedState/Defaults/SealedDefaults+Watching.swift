@@ -12,16 +12,16 @@ extension SealedDefaults {
         try DefaultsValues(of: key, in: self)
     }
 
-    /// Watches everything: which keys have changed since this call, whichever program changed them.
+    /// Watches all keys: the changed ones since this call, by any program.
     ///
     /// - Throws: `StoreError` `.watchLimit`, as `changes(of:)`.
     public func changes() throws(StoreError) -> DefaultsChanges {
         let watch = try DefaultsWatch(self)
-        // A suite that is refused is told first.
+        // A refused suite is reported first.
         return DefaultsChanges(watch, since: (try? valuesOfSuites()) ?? [:])
     }
 
-    /// What a read would answer, but for the arguments.
+    /// Returns the results of all reads, except for the arguments.
     func valuesOfSuites() throws(StoreError) -> [String: PropertyListValue] {
         let suites = search.suites
         let registered = search.registered
@@ -40,14 +40,15 @@ extension SealedDefaults {
     }
 }
 
-/// What a key comes to: its present value first, then every other one, by whichever program and from whichever domain.
+/// The values of a key: its present value first, then every other one, by any program and from any domain.
 ///
-/// While the suite is refused, or the value is of another type, nothing is told here: `onFailure` of the options is. For a slow
-/// consumer the latest value counts. Iterating ends when its task is cancelled, and only then.
+/// While the suite is refused, or the value is of another type, no value is reported: `onFailure` of the options is
+/// called.
+/// For a slow consumer the latest value counts. Iteration ends only when its task is cancelled.
 public struct DefaultsValues<Value: DefaultsValue & Sendable>: AsyncSequence, Sendable {
-    /// One value.
+    /// A value.
     public typealias Element = Value
-    /// A value that cannot be read is waited out.
+    /// A value that cannot be read is skipped until it can.
     public typealias Failure = Never
 
     private let defaults: SealedDefaults
@@ -60,15 +61,15 @@ public struct DefaultsValues<Value: DefaultsValue & Sendable>: AsyncSequence, Se
         watch = try DefaultsWatch(defaults)
     }
 
-    /// An iterator with a memory of its own of what it has told.
+    /// Creates an iterator with its own last reported value.
     public func makeAsyncIterator() -> Iterator { Iterator(defaults, key, DefaultsObserver(watch)) }
 
-    /// Goes from one value to the next.
+    /// An iterator from one value to the next.
     public struct Iterator: AsyncIteratorProtocol {
         private let defaults: SealedDefaults
         private let key: DefaultsKey<Value>
         private var observer: DefaultsObserver
-        /// What was last told: a value, or that there is none; nil before the first one.
+        /// The last reported value, or its absence; nil before the first one.
         private var told: PropertyListValue??
         private var failure: StoreError.Code?
 
@@ -78,17 +79,17 @@ public struct DefaultsValues<Value: DefaultsValue & Sendable>: AsyncSequence, Se
             self.observer = observer
         }
 
-        /// The next value; nil once the task was cancelled.
+        /// Returns the next value; nil once the task was cancelled.
         public mutating func next() async -> Value? { await next(isolation: nil) }
 
-        /// The next value; nil once the task was cancelled. Files are never read on the caller's actor.
+        /// Returns the next value; nil once the task was cancelled. Files are never read on the caller's actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Value? {
             while let finding = await observer.next() {
                 do throws(StoreError) {
                     if let value = try news(finding) { return value }
                     failure = nil
                 } catch {
-                    // Once for each kind: whoever waits looks again and again.
+                    // Once for each kind: a waiting iterator repeats its look.
                     if failure != error.code { defaults.options.onFailure?(error) }
                     failure = error.code
                 }

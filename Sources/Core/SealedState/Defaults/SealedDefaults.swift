@@ -5,8 +5,9 @@ internal import Synchronization
 
 /// Settings that the programs of an app group share: `UserDefaults(suiteName:)` over sealed state.
 ///
-/// A suite is one sealed file in the container's `Library/Preferences`. A read answers what the file says at that moment, in
-/// any process; there is no `synchronize()`. A change reads, changes and writes the suite under its lock, so that changes of
+/// A suite is one sealed file in the container's `Library/Preferences`. A read returns the file's present value, in any
+/// process; there is no `synchronize()`. A change reads, changes and writes the suite under its lock, so that changes
+/// of
 /// other programs to other keys are never lost. It may be used from any thread.
 ///
 /// A refused or missing file is an error and never shows as an empty suite.
@@ -14,21 +15,21 @@ internal import Synchronization
 public final class SealedDefaults: Sendable {
     /// The suite's name.
     public let suite: String
-    /// How the suite behaves.
+    /// The suite's options.
     public let options: DefaultsOptions
 
     package let file: SuiteFile
     let search: SearchList
-    /// Raised when what this process alone knows has changed: the search list and what was registered.
+    /// Raised for changes that only this process knows: the search list and the registered values.
     let changed = ChangeSignal()
 
-    /// A suite of a store's group.
+    /// Creates a suite of a store's group.
     ///
-    /// Nothing is read or made.
+    /// Nothing is read or created.
     /// - Parameters:
     ///   - suite: One segment of a record's name; the group's own suite, named as the group, unless stated.
     ///   - store: The group's store.
-    ///   - options: Limits, durability and who is told of what.
+    ///   - options: Limits, durability and callbacks.
     /// - Throws: `StoreError` `.invalidName`.
     public init(
         suite: String? = nil, in store: SealedStore, options: DefaultsOptions = DefaultsOptions()
@@ -40,16 +41,16 @@ public final class SealedDefaults: Sendable {
         search = SearchList(arguments: options.arguments)
     }
 
-    /// A suite of a group, whose store is opened for it.
+    /// Creates a suite of a group and opens its store.
     ///
     /// - Parameters:
     ///   - suite: The suite's name; the group's own unless stated.
     ///   - group: The app group.
-    ///   - home: Where groups lie; nil means `SEALED_GROUPS_HOME`, else the XDG directories.
-    ///   - credential: What opens the vault: whatever is at hand without a person unless stated.
-    ///   - creating: With false nothing is made: a missing container or vault is an error.
-    ///   - options: Limits, durability and who is told of what.
-    ///   - storeOptions: Those of the store.
+    ///   - home: The directory of groups; nil means `SEALED_GROUPS_HOME`, else the XDG directories.
+    ///   - credential: The credential for the vault; any that is available without a person unless stated.
+    ///   - creating: With `false` nothing is created: a missing container or vault is an error.
+    ///   - options: Limits, durability and callbacks.
+    ///   - storeOptions: The store's options.
     /// - Throws: `StoreError`, as opening a store does; `.invalidName`.
     public convenience init(
         suite: String? = nil, group: AppGroup, in home: GroupsHome? = nil,
@@ -61,9 +62,9 @@ public final class SealedDefaults: Sendable {
         try self.init(suite: suite, in: store, options: options)
     }
 
-    /// The group's own suite, by its name alone, as `UserDefaults(suiteName: "group.com.example.app")`.
+    /// Creates the group's own suite, by its name alone, as `UserDefaults(suiteName: "group.com.example.app")`.
     ///
-    /// - Throws: `StoreError`: `.invalidName` for what is no identifier of a group; as opening a store does.
+    /// - Throws: `StoreError`: `.invalidName` for a name that is no group's identifier; as opening a store does.
     public convenience init(suite: String, options: DefaultsOptions = DefaultsOptions()) throws(StoreError) {
         let group: AppGroup
         do throws(AppGroupError) { group = try AppGroup(suite) } catch {
@@ -77,7 +78,7 @@ public final class SealedDefaults: Sendable {
 }
 
 extension SealedStore {
-    /// A suite of this group's defaults; its own, named as the group, unless stated.
+    /// Returns a suite of this group's defaults; its own, named as the group, unless stated.
     ///
     /// - Throws: `StoreError` `.invalidName`.
     public func defaults(
@@ -86,9 +87,9 @@ extension SealedStore {
         try SealedDefaults(suite: suite, in: self, options: options)
     }
 
-    /// The suites that have a file in the container, by name; deleted ones are left out.
+    /// Returns the names of the suites that have a file in the container; deleted ones are omitted.
     ///
-    /// - Throws: `StoreError` when the container cannot be read. A suite that is refused is among them.
+    /// - Throws: `StoreError` when the container cannot be read. A refused suite is included.
     public func defaultsSuites() throws(StoreError) -> [String] {
         try list(includingReserved: true).filter { !$0.isDeleted }.compactMap { listing in
             (try? RecordName(stored: listing.name)).flatMap(DefaultsSuite.init(holding:))?.name
@@ -96,41 +97,45 @@ extension SealedStore {
     }
 }
 
-/// How a suite of defaults behaves; the defaults suit settings.
+/// The options of a suite of defaults; the defaults suit settings.
 public struct DefaultsOptions: Sendable {
     /// The largest suite in bytes of its encoded form. 4 MiB unless stated; every change writes all of it.
     public var maximumSize = 4 << 20
     /// The largest value in bytes. 1 MiB unless stated.
     public var maximumValueSize = 1 << 20
-    /// A value that is larger in bytes is written, and told of by `onWarning`. 4 KiB unless stated: every program that
+    /// The size in bytes above which a value is written with a call of `onWarning`. 4 KiB unless stated: every program
+    /// that
     /// reads one value of the suite reads all of them.
     public var warnedValueSize = 4 << 10
-    /// Whether a change has to survive a power loss; the store's setting unless stated.
+    /// The durability of a change; the store's setting unless stated.
     public var durability: Durability?
-    /// How long a change waits for another program's; the store's limit unless stated.
+    /// The time limit for another program's change; the store's limit unless stated.
     public var lockTimeout: Duration?
-    /// The program's own arguments that come before every other domain: `-key value` pairs, as `CommandLine.arguments` has
-    /// them. None unless stated: whoever starts the program could otherwise change any of its settings.
+    /// The program's own arguments that precede every other domain: `-key value` pairs, as in `CommandLine.arguments`.
+    /// None
+    /// unless stated: otherwise any caller of the program could change any of its settings.
     public var arguments: [String] = []
-    /// Told of what works and should not stay so, on the thread that meets it; it must not use the suite.
+    /// Called for conditions that work but should be changed, on the thread that meets them; it must not use the suite.
     public var onWarning: (@Sendable (DefaultsWarning) -> Void)?
-    /// Told of failures that no call throws: those of `@SealedDefault` properties and of watched values. It must not use the
-    /// suite. It gets no contents.
+    /// Called for failures that no call throws: those of `@SealedDefault` properties and of watched values. It must not
+    /// use
+    /// the suite. It gets no contents.
     public var onFailure: (@Sendable (StoreError) -> Void)?
 
     /// The defaults.
     public init() {}
 }
 
-/// What works and should not stay so.
+/// A condition that works but should be changed.
 public enum DefaultsWarning: Hashable, Sendable, CustomStringConvertible {
-    /// A value is larger than a setting should be: everybody who reads any value of the suite reads it.
+    /// A value is larger than a setting should be: every program that reads a value of the suite reads it as well.
     case largeValue(key: String, size: Int, suite: String)
-    /// The suite's file was gone without a deletion, although its state of that sequence had been accepted. The change begins
-    /// the suite anew; what was in it before is lost.
+    /// The suite's file was missing without a deletion, although its state of that sequence had been accepted. The
+    /// change
+    /// starts a new suite; the earlier contents are lost.
     case beganAnew(suite: String, sequence: UInt64)
 
-    /// One sentence on what was found, and one on what to do.
+    /// The finding and the advice, one sentence each.
     public var description: String {
         switch self {
         case .largeValue(let key, let size, let suite):

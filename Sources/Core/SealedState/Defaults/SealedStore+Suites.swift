@@ -4,9 +4,9 @@ internal import KeyVault
 package import PropertyLists
 internal import Sealing
 
-/// Suites of defaults as records: what is written down, and what is believed of it.
+/// Suites of defaults as records: their encoding and their checks.
 extension SealedStore {
-    /// This store with the limits of a suite.
+    /// Returns this store with the limits of a suite.
     func forSuites(_ options: DefaultsOptions) -> SealedStore {
         var own = self.options
         own.maximumRecordSize = max(0, options.maximumSize)
@@ -20,9 +20,9 @@ extension RecordReader {
     /// The version of a suite's payload: a binary property list of one dictionary.
     static var suiteVersion: UInt32 { 1 }
 
-    /// What an accepted blob of a suite holds: every check of a read from there on.
+    /// Returns the values in an accepted blob of a suite, after the remaining checks of a read.
     ///
-    /// Whether it is of the present is asked by who reads, not by who changes it; a suite never ends.
+    /// Freshness is checked by readers, not by writers; a suite never expires.
     /// - Throws: `StoreError`: `.tooNew`, `.unsafeStructure`, `.undecodable`.
     func suiteValues(
         in blob: borrowing AcceptedBlob, at place: RecordPlace
@@ -57,9 +57,9 @@ extension RecordReader {
 }
 
 extension RecordWriter {
-    /// A suite written down, ready to be sealed.
+    /// Returns the encoded suite, ready to be sealed.
     ///
-    /// - Throws: `StoreError`: `.unencodable`, `.unsafeStructure` for what no reader would take.
+    /// - Throws: `StoreError`: `.unencodable`, `.unsafeStructure` for values that no reader would accept.
     package func suitePayload(
         _ values: [String: PropertyListValue], named name: String
     ) throws(StoreError) -> RecordPayload {

@@ -4,20 +4,21 @@ internal import PropertyLists
 internal import Sealing
 internal import Synchronization
 
-/// What a suite's file says, for as long as it is the one under the suite's name.
+/// The contents of a suite's file, valid while that file is the suite's.
 final class SuiteContents: Sendable {
     let values: [String: PropertyListValue]
-    /// The file that says it; nil where there is none, or where it is not known for certain: then it is good for one answer.
+    /// The file with these contents; nil if it does not exist, or is not known for certain: then they serve one answer
+    /// only.
     private let held: (any HeldBlob)?
     private let name: NameTag
     private let epoch: UInt32
     private let sequence: UInt64
-    /// When it was sealed, in milliseconds since 1970; 0 where there is nothing.
+    /// The time of sealing, in milliseconds since 1970; 0 without a file.
     let sealedAt: UInt64
-    /// Values that were made of what is here; see `SuiteContents+Decoded`.
+    /// Values decoded from these contents; see `SuiteContents+Decoded`.
     let decoded = Mutex<[DecodedKey: any Sendable]>([:])
 
-    /// What an authentic blob holds, or a deletion, which holds nothing.
+    /// Creates the contents of an authentic blob, or of a deletion, which are empty.
     init(_ values: [String: PropertyListValue], _ header: BlobHeader, held: (any HeldBlob)?) {
         self.values = values
         self.held = held
@@ -27,7 +28,7 @@ final class SuiteContents: Sendable {
         sealedAt = header.sealedAt
     }
 
-    /// A suite that was never written.
+    /// Creates the contents of a suite that was never written.
     init(absent name: NameTag) {
         values = [:]
         held = nil
@@ -37,37 +38,39 @@ final class SuiteContents: Sendable {
         sealedAt = 0
     }
 
-    /// Whether a read of this moment would answer the same.
+    /// Returns `true` if a read at this moment would return the same.
     ///
-    /// The accepted state is asked as well: another reader of this process may have accepted a newer one, which nobody may
-    /// go behind, whatever file was put back since.
+    /// The accepted state is checked as well: another reader of this process may have accepted a newer one, and no
+    /// reader may
+    /// return an older state, even if an old file was put back.
     func isCurrent(_ watermarks: WatermarkTable) -> Bool {
         guard let held, held.isInPlace, let mark = watermarks.mark(of: name) else { return false }
         return mark.sequence == sequence && mark.epoch == epoch
     }
 
-    /// Whether it is of the present: a clock that was set back refuses here what it refuses in every other process.
+    /// Returns `true` if it is not from the future: after the clock was set back it is refused as in every other
+    /// process.
     func hasBegun(_ options: StoreOptions) -> Bool {
         Double(sealedAt) <= (options.now().timeIntervalSince1970 + options.clockSkew.seconds) * 1000
     }
 }
 
-/// A key, and the type that its value was made into.
+/// A key, and the type that its value was decoded as.
 struct DecodedKey: Hashable {
     let name: String
     let type: ObjectIdentifier
 }
 
-/// Values of types that take long to make, kept for as long as the suite's file says the same.
+/// Values of types that are slow to decode, kept while the suite's file is unchanged.
 extension SuiteContents {
-    /// The value of a key: made once, and given out again from then on.
+    /// Returns the value of a key: decoded once, and cached from then on.
     func decoded<Value: Sendable>(
         _ name: String, _ make: () throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
-        // What is made at once is not worth a look.
+        // Simple types decode faster than the cache's lookup.
         guard !Self.isSimple(Value.self) else { return try make() }
         let key = DecodedKey(name: name, type: ObjectIdentifier(Value.self))
-        // In two steps: nothing at all can be cast to an optional.
+        // In two steps: any value can be cast to an optional.
         if let known = decoded.withLock({ $0[key] }), let known = known as? Value { return known }
         let value = try make()
         decoded.withLock { $0[key] = value }

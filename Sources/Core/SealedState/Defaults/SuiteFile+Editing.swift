@@ -5,15 +5,15 @@ internal import SharedFiles
 
 /// Changing a suite: all of it is read, changed and written under its lock, so that no other program's change is lost.
 extension SuiteFile {
-    /// How often the container may be replaced before a change is given up.
+    /// The number of times that the container may be replaced before a change fails.
     private static let maximumFollowings = 8
 
-    /// Reads, changes and writes the suite under its lock; writes nothing where nothing has changed.
+    /// Reads, changes and writes the suite under its lock; writes nothing if nothing has changed.
     ///
     /// - Parameters:
-    ///   - change: May be called again where the container was replaced meanwhile.
-    ///   - check: Asked before the suite is written, with the values before and after.
-    /// - Returns: The sequence of the accepted state that was lost, where the suite began anew.
+    ///   - change: May be called again if the container was replaced meanwhile.
+    ///   - check: Called before the suite is written, with the values before and after.
+    /// - Returns: The sequence of the accepted state that was lost, if a new suite was started.
     func edit(
         _ options: EditOptions, _ change: (inout [String: PropertyListValue]) throws -> Void,
         check: (_ old: [String: PropertyListValue], _ new: [String: PropertyListValue]) throws(StoreError) -> Void
@@ -29,7 +29,7 @@ extension SuiteFile {
         }
     }
 
-    /// Writes the whole suite without reading what is there: also over one that is refused, which is kept in quarantine.
+    /// Writes the whole suite without reading the old one: also over a refused one, which is kept in quarantine.
     func replace(_ values: [String: PropertyListValue], _ options: EditOptions) throws(StoreError) {
         try inContainer(options) { store, writer throws(StoreError) in
             keepIfRefused(in: store)
@@ -37,7 +37,7 @@ extension SuiteFile {
         }
     }
 
-    /// Deletes the suite; one that is not there is deleted.
+    /// Deletes the suite; deleting a missing suite succeeds.
     func remove(_ options: EditOptions) throws(StoreError) {
         try inContainer(options) { store, writer throws(StoreError) in
             keepIfRefused(in: store)
@@ -55,10 +55,10 @@ extension SuiteFile {
             let store = try followed()
             let result = try store.writer.locked(place, request(options, store)) {
                 writer throws(StoreError) -> Result? in
-                // It may have been moved away before the lock was taken, and the lock with it.
+                // The container may have been moved away before the lock was taken, and the lock with it.
                 guard try store.following() === store else { return nil }
                 let result = try body(store, writer)
-                // Or since: then it lies where nobody reads it, and is not done until it is done where they read.
+                // Or since: then no reader finds the written file, and the write is repeated in the readers' container.
                 guard try store.following() === store else { return nil }
                 return result
             }
@@ -73,9 +73,13 @@ extension SuiteFile {
         store.writer.request(durability: options.durability, timeout: options.timeout, isCancelled: options.isCancelled)
     }
 
-    /// What is there, and the accepted sequence of a file that is gone without a deletion: there is nothing left to keep.
+    /// Returns the stored values, and the accepted sequence of a file that is missing without a deletion: it has no
+    /// values
+    /// left.
     ///
-    /// A stamp of the future is no obstacle: a clock that was wrong once would end all changes, and the next one mends it.
+    /// A timestamp in the future does not prevent changes: a clock that was wrong once would block all of them, and the
+    /// next
+    /// one corrects it.
     private func standing(in store: SealedStore) throws(StoreError) -> ([String: PropertyListValue], lost: UInt64?) {
         do throws(StoreError) { return (try contents(in: store).values, nil) } catch {
             guard error.code == .absent else { throw error }
@@ -83,14 +87,14 @@ extension SuiteFile {
         }
     }
 
-    /// A write looks at headers only; what was done to the contents shows when they are opened.
+    /// Keeps a refused file. A write reads headers only; damage of the contents is detected when they are opened.
     private func keepIfRefused(in store: SealedStore) {
         do throws(StoreError) { _ = try contents(in: store) } catch {
             if error.isRejection && error.code.isEvidence { store.reader.keepInQuarantine(error, at: place) }
         }
     }
 
-    /// Whether settings were taken away, and nothing else was changed.
+    /// Returns `true` if settings were removed, and nothing else was changed.
     private static func isReduction(
         _ values: [String: PropertyListValue], of old: [String: PropertyListValue]
     ) -> Bool {
@@ -103,7 +107,7 @@ extension SuiteFile {
     ) throws(StoreError) {
         let payload = try store.writer.suitePayload(values, named: place.name.text)
         defer { payload.wipe() }
-        // Until the write is known to be done, what is in memory may be behind.
+        // Until the write is known to be finished, the contents in memory may be outdated.
         keep(nil, of: store)
         var request = request(options, store)
         request.isReduction = isReduction
@@ -113,7 +117,7 @@ extension SuiteFile {
         keep(written(values, sequence, in: store), of: store)
     }
 
-    /// What was just written, in the file that has the name: nobody else writes while the lock is held.
+    /// Returns the written contents, with their file held: no other program writes while the lock is held.
     private func written(
         _ values: [String: PropertyListValue], _ sequence: UInt64, in store: SealedStore
     ) -> SuiteContents? {
@@ -127,14 +131,14 @@ extension SuiteFile {
 
     private func declined(_ error: any Error) -> StoreError {
         if let error = error as? StoreError { return error }
-        // The error's own words stay with its thrower: they may hold contents.
+        // The error's own text stays in its cause: it may contain contents.
         return StoreError(
             .declined, "update", place.name.text, "The change was given up by the program itself.",
             advice: "See the cause; nothing was written.", cause: error)
     }
 }
 
-/// How one change of a suite is to be made.
+/// The options of one change of a suite.
 struct EditOptions {
     var durability: Durability?
     var timeout: Duration?
@@ -142,7 +146,7 @@ struct EditOptions {
 }
 
 extension PropertyListValue {
-    /// The bytes that it takes when it is written, but for what a property list says about where things lie.
+    /// Returns the value's size in bytes when written, without the offsets of a property list.
     ///
     /// - Throws: `StructureFault` `.tooDeep`: a writer and every reader would recurse as deep.
     package func storedSize(levels: Int = StructureLimits.propertyList.depth) throws(StructureFault) -> Int {

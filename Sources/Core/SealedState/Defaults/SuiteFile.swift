@@ -4,14 +4,14 @@ internal import Sealing
 internal import SharedFiles
 internal import Synchronization
 
-/// A suite's file, wherever the group's container lies by now: read when it has changed, and kept in memory until then.
+/// A suite's file in the group's current container: read when it has changed, and kept in memory until then.
 package final class SuiteFile: Sendable {
     private struct State {
         var store: SealedStore
         var contents: SuiteContents?
     }
 
-    /// How often a file that is replaced while it is read is read again.
+    /// The number of times that a file that is replaced while it is read is read again.
     private static let maximumRereads = 16
 
     let suite: DefaultsSuite
@@ -25,12 +25,12 @@ package final class SuiteFile: Sendable {
         state = Mutex(State(store: store))
     }
 
-    /// The store on the container that has the group's place, as far as is known.
+    /// The store on the group's container, as far as it is known.
     package var store: SealedStore { state.withLock { $0.store } }
 
-    /// What the suite holds now. Takes no lock.
+    /// Returns the suite's present contents. Takes no lock.
     ///
-    /// - Throws: `StoreError`: why what lies there is refused, or that it is gone; never an empty suite instead.
+    /// - Throws: `StoreError` with the reason why the file is refused or missing; never an empty suite instead.
     func contents() throws(StoreError) -> SuiteContents {
         let (store, known) = state.withLock { ($0.store, $0.contents) }
         if let known, known.isCurrent(store.watermarks), known.hasBegun(store.options) { return known }
@@ -43,7 +43,7 @@ package final class SuiteFile: Sendable {
         return contents
     }
 
-    /// The same in a container that is known to be the group's, also where it is stamped with a time to come.
+    /// Returns the contents in a container that is known to be the group's, also with a timestamp in the future.
     func contents(in store: SealedStore) throws(StoreError) -> SuiteContents {
         let known = state.withLock { $0.store === store ? $0.contents : nil }
         if let known, known.isCurrent(store.watermarks) { return known }
@@ -52,7 +52,7 @@ package final class SuiteFile: Sendable {
         return contents
     }
 
-    /// The store on the container that has the group's place now.
+    /// Returns the store on the group's current container.
     ///
     /// - Throws: `StoreError` `.containerMissing`, `.container`.
     package func followed() throws(StoreError) -> SealedStore {
@@ -62,7 +62,7 @@ package final class SuiteFile: Sendable {
         return found
     }
 
-    /// Remembers what this process has written, with the file's lock still held.
+    /// Remembers the contents that this process has written, with the file's lock still held.
     func keep(_ contents: SuiteContents?, of store: SealedStore) {
         state.withLock { state in
             if state.store === store { state.contents = contents }
@@ -74,24 +74,24 @@ package final class SuiteFile: Sendable {
             let reading = try readOnce(from: store)
             if reading.isSettled, let contents = reading.contents { return contents }
         }
-        // Written faster than it can be read: what was read was true a moment ago.
+        // The file is written faster than it can be read: the last result was true a moment ago.
         let last = try readOnce(from: store)
         if let contents = last.contents { return contents }
         throw StoreError(
             .file, "read", place.name.text, "It was removed and written anew again and again.", advice: "Try again.")
     }
 
-    /// What one look has found.
+    /// The result of one look.
     private struct Reading {
-        /// Nil where it was written anew meanwhile.
+        /// Nil if it was written again meanwhile.
         var contents: SuiteContents?
-        /// Whether it lies in the held file for certain.
+        /// The contents are certainly those of the held file.
         var isSettled = false
     }
 
     private func readOnce(from store: SealedStore) throws(StoreError) -> Reading {
         do throws(StoreError) {
-            // Before it is read: if the name stands for this file afterwards, it stood for it all the time.
+            // Before it is read: if the name still denotes this file afterwards, it did so all the time.
             let held = try held(in: store)
             let blob = try store.reader.acceptedBlob(at: place)
             let values = try store.reader.suiteValues(in: blob, at: place)
@@ -111,7 +111,9 @@ package final class SuiteFile: Sendable {
         }
     }
 
-    /// A suite that was never written and one that was deleted are empty; one whose file is gone is not.
+    /// Returns the reading of an absent file: a suite that was never written or was deleted is empty; one whose file is
+    /// missing
+    /// is not.
     private func absent(_ error: StoreError, in store: SealedStore) throws(StoreError) -> Reading {
         let held = try held(in: store)
         switch try store.reader.standing(at: place) {
@@ -123,21 +125,21 @@ package final class SuiteFile: Sendable {
         case .tombstone(let tombstone):
             return Reading(
                 contents: SuiteContents([:], tombstone.header, held: held), isSettled: held?.isInPlace ?? false)
-        // Written anew meanwhile: a read says what it is.
+        // Written again meanwhile: a read determines its state.
         case .value, .refused: return Reading()
         }
     }
 }
 
-/// The checked name of a suite of defaults, and which record holds it.
+/// The checked name of a suite of defaults, with its record.
 ///
 /// A name is one segment of a record's name: letters, digits, `.`, `_`, `-`, not beginning with a dot, 200 bytes at most.
 /// Identifiers of groups and programs are such names.
 package struct DefaultsSuite: Hashable, Sendable {
-    /// What the names of the records that hold suites begin with.
+    /// The prefix of the names of records that hold suites.
     package static let namePrefix = "\(RecordName.reservedSegment)/defaults/"
 
-    /// The suite's name, as programs and people say it.
+    /// The suite's name, as used by programs and people.
     package let name: String
     /// The record that holds it.
     package let recordName: RecordName
@@ -164,15 +166,15 @@ package struct DefaultsSuite: Hashable, Sendable {
     }
 }
 
-/// What is known of a suite's file without opening it.
+/// The state of a suite's file without opening it.
 package enum SuiteStanding: Sendable {
-    /// Nobody has written the suite, as far as this user's programs know; or its deletion was purged.
+    /// The suite was never written, as far as this user's programs know; or its deletion was purged.
     case unknown
-    /// There is a file, good or not.
+    /// A file exists, valid or not.
     case present
-    /// The suite was removed: its deletion is in its file's place.
+    /// The suite was removed: its deletion replaces its file.
     case removed
-    /// Its file is gone, without a deletion.
+    /// Its file is missing, without a deletion.
     case missing
 }
 

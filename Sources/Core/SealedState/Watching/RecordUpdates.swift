@@ -1,13 +1,14 @@
 internal import SharedFiles
 
-/// What a watched record comes to: its present state first, then every change.
+/// The states of a watched record: its present state first, then every change.
 ///
-/// For a slow consumer the latest state counts: there is no buffer, each `next()` looks at what is there then and answers
-/// once it differs from what this iterator answered last. The state that everything ends in is always answered. Each
-/// iterator is told everything; any number may be used at once. Iterating ends when its task is cancelled, and only then;
-/// the watch ends with the sequence and its last iterator.
+/// For a slow consumer the latest state counts: there is no buffer, each `next()` reads the present state and returns
+/// once
+/// it differs from this iterator's last one. The final state is always returned. Each iterator gets every change; any
+/// number may be used at once. Iteration ends only when its task is cancelled; the watch ends with the sequence and its
+/// last iterator.
 public struct RecordUpdates<Record: SealedRecord>: AsyncSequence, Sendable {
-    /// One state.
+    /// A state.
     public typealias Element = RecordUpdate<Record>
     /// A record that cannot be read is a state, not the end.
     public typealias Failure = Never
@@ -20,13 +21,13 @@ public struct RecordUpdates<Record: SealedRecord>: AsyncSequence, Sendable {
         self.known = known
     }
 
-    /// Ends all iterating, at the next state at the latest: for a service that is to shut down.
+    /// Ends all iteration, at the next state at the latest: for a service that shuts down.
     package func finish() { watch.signal.finish() }
 
-    /// An iterator with a memory of its own of what it has answered.
+    /// Creates an iterator with its own last state.
     public func makeAsyncIterator() -> Iterator { Iterator(watch, after: known) }
 
-    /// Goes from one state of the record to the next.
+    /// An iterator from one state of the record to the next.
     public struct Iterator: AsyncIteratorProtocol {
         private let watch: RecordWatch<Record>
         private let alarm: ClockRegistration
@@ -43,13 +44,13 @@ public struct RecordUpdates<Record: SealedRecord>: AsyncSequence, Sendable {
             alarm = watch.clock.register { [signal = watch.signal] in signal.raise() }
         }
 
-        /// The next state; nil once the task was cancelled.
+        /// Returns the next state; nil once the task was cancelled.
         public mutating func next() async -> RecordUpdate<Record>? { await next(isolation: nil) }
 
-        /// The next state; nil once the task was cancelled. Files are never read on the caller's actor.
+        /// Returns the next state; nil once the task was cancelled. Files are never read on the caller's actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> RecordUpdate<Record>? {
             while !mustEnd {
-                // Before the look: a change during it counts up, and makes for another one.
+                // Before the look: a change during it increases the count and causes another look.
                 let count = watch.signal.count
                 if seen == count {
                     await watch.signal.wait(beyond: count)
@@ -76,33 +77,34 @@ public struct RecordUpdates<Record: SealedRecord>: AsyncSequence, Sendable {
     }
 }
 
-/// What a watched record has come to.
+/// A state of a watched record.
 public struct RecordUpdate<Record: SealedRecord>: Sendable {
-    /// What a read of the record answers.
+    /// The result of a read of the record.
     public enum Outcome: Sendable {
-        /// A validated value. By the store's policy it may be the last good one: then its `rejection` says why.
+        /// A validated value. By the store's policy it may be the last good one: then its `rejection` gives the reason.
         case value(RecordSnapshot<Record>)
-        /// There is none: `.absent`, or `.containerMissing` when the whole container is gone. It may come (back).
+        /// No record: `.absent`, or `.containerMissing` if the whole container is missing. It may appear (again).
         case absent(StoreError)
-        /// There is something, and it is refused or cannot be read. It may be replaced by something better.
+        /// A record that is refused or cannot be read. It may be replaced by a good one.
         case rejected(StoreError)
     }
 
-    /// What a read of the record answers.
+    /// The result of a read of the record.
     public let outcome: Outcome
-    /// From here a later watch goes on, also one in another process: what is the same then is not told again.
+    /// The position for a later watch, also in another process: an unchanged state is not reported again.
     public let cursor: UpdateCursor
 
-    /// The value with its provenance; nil when there is none.
+    /// The value with its provenance; nil if there is no value.
     public var snapshot: RecordSnapshot<Record>? {
         if case .value(let snapshot) = outcome { snapshot } else { nil }
     }
 
-    /// The value; nil when there is none.
+    /// The value; nil if there is no value.
     public var value: Record? { snapshot?.value }
 
-    /// Why what lies there now is refused, also where the last good value is answered instead; nil for a current value
-    /// and for an absent one.
+    /// The reason why the stored blob is refused, also if the last good value is returned instead; nil for a current
+    /// value and
+    /// for an absent one.
     public var rejection: StoreError? {
         switch outcome {
         case .value(let snapshot): snapshot.rejection
@@ -112,13 +114,13 @@ public struct RecordUpdate<Record: SealedRecord>: Sendable {
     }
 }
 
-/// When a look that failed for a passing trouble is made again: after a second at first, then after twice as long each time.
+/// The delay before a look that failed temporarily is repeated: one second at first, then doubled each time.
 struct LookPause {
     private static let shortest = 1.0
     private static let longest = 60.0
     private var next = shortest
 
-    /// In how many seconds to look again after a look; nil for when there is a change.
+    /// Returns the seconds until the next look; nil to wait for a change.
     mutating func seconds<Record>(after finding: RecordWatch<Record>.Finding) -> Double? {
         guard finding.mayPass else {
             next = Self.shortest

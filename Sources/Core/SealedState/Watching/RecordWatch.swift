@@ -4,22 +4,22 @@ internal import Sealing
 internal import SharedFiles
 internal import Synchronization
 
-/// One watched record: told of changes near it, and looks what has come of them.
+/// A watched record: notified of changes near it, it reads the present state.
 final class RecordWatch<Record: SealedRecord>: Sendable {
-    /// What a look has found.
+    /// The result of a look.
     struct Finding: Sendable {
         var outcome: RecordUpdate<Record>.Outcome
         let mark: UpdateMark
         /// The accepted state when the mark was made.
         let accepted: Watermark?
-        /// In how many seconds it will be another one by the time alone.
+        /// The seconds until it changes by time alone.
         var changesIn: Double?
-        /// Whether it can become another one by a change of the vault alone.
+        /// A change of the vault alone can change the result.
         var hangsOnVault = false
-        /// Whether it may become another one without any change that is told: this process, or the system, failed.
+        /// The result may change without a notification: this process, or the system, failed.
         var mayPass = false
 
-        /// Whether it tells of a blob that is refused, be it with the last good value in its place.
+        /// The result is a refused blob, possibly with the last good value in its place.
         var isRefusal: Bool {
             switch outcome {
             case .value(let snapshot): snapshot.rejection != nil
@@ -32,7 +32,7 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
     private struct State {
         var store: SealedStore
         var record: MonitorRegistration
-        /// Tells of a container that takes another one's place where no path that is watched for the record leads.
+        /// Notifies of a container that replaces the present one outside all watched paths of the record.
         let registry: MonitorRegistration
     }
 
@@ -55,15 +55,15 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
         state = Mutex(State(store: store, record: record, registry: registry))
     }
 
-    /// Reads the record where it lies now. Ask the signal's count before: whatever comes after the look counts up.
+    /// Reads the record at its current location. Read the signal's count before: a change after the look increases it.
     ///
     /// Not on the caller's actor: it reads files.
     ///
-    /// - Parameter vault: The caller's own watch of the vault, begun and ended as the answer asks for it.
+    /// - Parameter vault: The caller's own watch of the vault, started and ended as the result requires.
     func look(_ vault: VaultWatch) async -> Finding {
         var finding = settled()
         if finding.hangsOnVault {
-            // The vault may have been unlocked between the look and the beginning of its watch.
+            // The vault may have been unlocked between the look and the start of its watch.
             if vault.begin(on: self) { finding = settled() }
             if !vault.isRunning { finding.mayPass = true }
         } else {
@@ -72,17 +72,18 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
         return finding
     }
 
-    /// A look whose mark is of the blob that its answer is about.
+    /// Returns a look whose mark belongs to the same blob as its result.
     ///
-    /// Another thread may accept a newer blob after the look and before the mark is taken: the newer one's own refusal would
-    /// then be taken for told. Whether it was this look that accepted one is not known, so it looks once more.
+    /// Another thread may accept a newer blob after the look and before the mark is taken: the newer one's own refusal
+    /// would
+    /// then seem to be reported already. The acceptance may also be this look's own, so the look is repeated once.
     private func settled() -> Finding {
         for _ in 0..<8 {
             let before = accepted(state.withLock { $0.store })
             let finding = read()
             if !finding.isRefusal || before == finding.accepted { return finding }
         }
-        // Somebody writes faster than this looks.
+        // A writer is faster than this look.
         signal.raise()
         return read()
     }
@@ -97,7 +98,7 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
         }
     }
 
-    /// The store on the container that has the group's place by now.
+    /// Returns the store on the group's current container.
     private func follow(_ store: SealedStore) throws(StoreError) -> SealedStore {
         let found = try store.following()
         if found === store { return store }
@@ -110,7 +111,7 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
         return found
     }
 
-    /// Begins watching the vault.
+    /// Starts watching the vault.
     func watchVault() throws(StoreError) -> MonitorRegistration {
         try register(state.withLock { $0.store }.watchedVaultPath)
     }
@@ -122,7 +123,7 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
     }
 }
 
-// What a look's answer means.
+// The interpretation of a look's result.
 extension RecordWatch {
     private func finding(_ snapshot: RecordSnapshot<Record>, _ store: SealedStore) -> Finding {
         let accepted = accepted(store)
@@ -131,7 +132,7 @@ extension RecordWatch {
         return Finding(
             outcome: .value(snapshot), mark: mark, accepted: accepted,
             changesIn: store.reader.secondsToChange(of: snapshot, at: place),
-            // What needs its user goes out of reach when the vault is locked.
+            // A record that needs its user becomes inaccessible when the vault is locked.
             hangsOnVault: Record.protection == .whenUnlocked || store.reader.keys.isProtected(place))
     }
 
@@ -151,15 +152,16 @@ extension RecordWatch {
     private func accepted(_ store: SealedStore) -> Watermark? { store.watermarks.mark(of: place.context.nameTag) }
 }
 
-/// One iterator's watch of the vault, while its answer hangs on it: a change of the vault would else wake every watcher of
-/// the group. Each iterator has its own: another one's answer may be older or newer, and hang on something else.
+/// One iterator's watch of the vault, while its answer depends on it: otherwise a change of the vault would wake every
+/// watcher of the group. Each iterator has its own: another one's answer may be older or newer, with other
+/// dependencies.
 final class VaultWatch: Sendable {
     private let registration = Mutex<MonitorRegistration?>(nil)
 
     var isRunning: Bool { registration.withLock { $0 != nil } }
 
-    /// Begins it unless it runs; true when it has begun with this call. It may fail: then it is tried again at the next
-    /// look.
+    /// Starts the watch unless it runs; returns `true` if this call started it. It may fail: the next look then tries
+    /// again.
     func begin<Record>(on watch: RecordWatch<Record>) -> Bool {
         if isRunning { return false }
         guard let begun = try? watch.watchVault() else { return false }
@@ -173,10 +175,10 @@ final class VaultWatch: Sendable {
     }
 }
 
-/// Wakes the tasks that wait for a change. However many changes come while nobody waits, they count as one.
+/// Wakes the tasks that wait for a change. Changes without a waiter count as one.
 final class ChangeSignal: Sendable {
     private struct State {
-        /// How many changes there were; compared for being another one only.
+        /// The number of changes; compared for inequality only.
         var count: UInt64 = 0
         var isFinished = false
         var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -185,16 +187,16 @@ final class ChangeSignal: Sendable {
 
     private let state = Mutex(State())
 
-    /// How many changes there were so far. Ask before looking at what may change: then none is missed.
+    /// The number of changes so far. Read it before reading the watched state: then no change is missed.
     var count: UInt64 { state.withLock { $0.count } }
 
-    /// Whether nobody is to wait any more.
+    /// The signal is finished, so no task may wait any more.
     var isFinished: Bool { state.withLock { $0.isFinished } }
 
-    /// There was a change.
+    /// Signals a change.
     func raise() { wakeAll { $0.count &+= 1 } }
 
-    /// Nothing more is to come.
+    /// Signals the end.
     func finish() { wakeAll { $0.isFinished = true } }
 
     private func wakeAll(_ change: (inout State) -> Void) {
@@ -220,7 +222,7 @@ final class ChangeSignal: Sendable {
                     return false
                 }
                 if isOver { waiter.resume() }
-                // A cancellation that came before the waiter was there found nobody to wake.
+                // A cancellation before the waiter was stored found no task to wake.
                 if Task.isCancelled { wake(ticket) }
             }
         } onCancel: {

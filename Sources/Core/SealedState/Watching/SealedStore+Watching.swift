@@ -4,7 +4,7 @@ internal import Sealing
 internal import SharedFiles
 
 extension SealedStore {
-    /// Watches a record: its present state, then every change, as a read would answer them.
+    /// Watches a record: returns its present state, then every change, as a read would.
     ///
     /// ```swift
     /// for await update in try store.updates(of: WidgetAuthState.self) {
@@ -16,15 +16,18 @@ extension SealedStore {
     /// }
     /// ```
     ///
-    /// It waits for the system to tell of changes, and looks by itself only where the system cannot tell. It outlives
-    /// whatever happens to the record's file, the directories above it and the whole container, also when they are removed
-    /// and made anew; a value that expires is refused when its time is over, and setting the clock makes for another look.
+    /// It waits for the system's notifications, and polls only if the system cannot notify. It survives changes of the
+    /// record's
+    /// file, of the directories above it and of the whole container, also if they are removed and created again; a
+    /// value that
+    /// expires is refused from that time, and setting the clock causes another look.
     /// `docs/guides/watching-and-settings.md` has the details.
     /// - Parameters:
     ///   - type: The record's type.
-    ///   - name: Where it lies; the type's `recordName` unless stated.
-    ///   - cursor: The last update that was dealt with, from this process or an earlier one. If the record is still in that
-    ///     state, only the next change is told.
+    ///   - name: The record's name; the type's `recordName` unless stated.
+    ///   - cursor: The last update that was handled, from this process or an earlier one. If the record is still in
+    ///     that state,
+    ///     only the next change is returned.
     /// - Throws: `StoreError`: `.invalidName`; `.invalidCursor` for the cursor of another record; `.watchLimit` when the
     ///   system gives no more watches, with the setting that raises the limit.
     public func updates<Record: SealedRecord>(
@@ -38,17 +41,17 @@ extension SealedStore {
     }
 }
 
-/// How long a watcher waits for what the time alone changes.
+/// The waiting times of a watcher for changes by time alone.
 extension RecordReader {
-    /// A change that is due and has not come yet must not keep a watcher busy.
+    /// An overdue change must not keep a watcher busy.
     private static let shortestWait = 0.02
 
-    /// In how many seconds a value that was just read is to be looked at again; nil for never.
+    /// Returns the seconds until a value that was just read is to be read again; nil for never.
     func secondsToChange<Record: SealedRecord>(of snapshot: RecordSnapshot<Record>, at place: RecordPlace) -> Double? {
         nextChange(of: snapshot, named: place.name.text).map(seconds)
     }
 
-    /// The same for a record that was just refused as `notYetValid`.
+    /// Returns the seconds for a record that was just refused as `notYetValid`.
     func secondsToBeginning(at place: RecordPlace) -> Double {
         seconds(until: change(ofRefused: place.name.text)) + 0.001
     }
@@ -56,9 +59,9 @@ extension RecordReader {
     private func seconds(until date: Date) -> Double { max(Self.shortestWait, date.timeIntervalSince(options.now())) }
 }
 
-// What a watcher makes of errors.
+// The interpretation of errors by a watcher.
 extension StoreError {
-    /// Whether another state of the vault may make it good, with the same blob in the record's place.
+    /// Another state of the vault may make the same blob valid.
     var isOfVault: Bool {
         switch code {
         case .locked, .unknownKey, .wrongEpoch, .retiredEpoch, .vault, .vaultAbsent, .vaultCorrupt, .vaultRolledBack,
@@ -68,19 +71,20 @@ extension StoreError {
         }
     }
 
-    /// Whether the same look may end otherwise a moment later though no file changed: a lack of descriptors, memory or
-    /// watches, a disk that did not answer, a lock that somebody held. A new roster is no change near the record.
+    /// The same look may succeed a moment later without a change of a file: descriptors, memory or watches were
+    /// exhausted, a
+    /// disk did not answer, a lock was held. A new roster is no change near the record.
     var mayPass: Bool {
         switch code {
         case .file, .watchLimit, .lockTimeout, .notAuthorized, .rosterBehind: true
-        // What others wrap keeps the system's number.
+        // Wrapped errors keep the system's number.
         default: errno.map(Self.passing.contains) ?? false
         }
     }
 
     private static let passing: Set<Int32> = [EMFILE, ENFILE, ENOMEM, ENOSPC, EIO, EAGAIN, EINTR, ENOLCK, ESTALE]
 
-    /// Runs a step of setting up a watch and turns its failure into a store's.
+    /// Runs a step of setting up a watch and converts its failure into a store's.
     static func onWatching<Result>(
         _ subject: String, _ body: () throws(FileError) -> Result
     ) throws(StoreError) -> Result {

@@ -2,26 +2,27 @@ internal import CryptoPrimitives
 internal import KeyVault
 internal import Sealing
 
-/// A place in a record's history, to go on watching from, in this process or a later one.
+/// A position in a record's history from which to continue watching, in this process or a later one.
 ///
-/// An opaque line of text (`description`), and `Codable` as that. It holds which state was delivered and how a read of it
-/// ended; nothing of the contents, and nothing that is not in clear in the record's file. It is good for one record of one
-/// group only.
+/// An opaque line of text (`description`), and `Codable` as that. It contains the delivered state and the result of its
+/// read, but no contents, and nothing that is not in clear in the record's file. It is valid for one record of one
+/// group
+/// only.
 public struct UpdateCursor: Sendable, Hashable, CustomStringConvertible {
     let mark: UpdateMark
 
     init(_ mark: UpdateMark) { self.mark = mark }
 
     private static let version: UInt8 = 1
-    /// Version, name tag, epoch, sequence, whether a commitment is known, and the commitment.
+    /// Version, name tag, epoch, sequence, a flag for a known commitment, and the commitment.
     private static let fixedSize = 1 + 16 + 4 + 8 + 1 + 32
     private static let checkSize = 16
     private static let maximumOutcomeSize = 128
     private static let personalization = Personalization("SealedState.cur1")
 
-    /// Takes a cursor from its text.
+    /// Creates a cursor from its text.
     ///
-    /// - Throws: `StoreError` `.invalidCursor` for anything that is no cursor of this version, whole.
+    /// - Throws: `StoreError` `.invalidCursor` for any text other than a whole cursor of this version.
     public init(_ text: String) throws(StoreError) {
         guard let mark = Self.parse(text) else { throw .invalidCursor("It is damaged, or was never a cursor.") }
         self.init(mark)
@@ -44,7 +45,9 @@ public struct UpdateCursor: Sendable, Hashable, CustomStringConvertible {
         return bytes + mark.outcome.utf8
     }
 
-    /// Against typing errors and cuts only: who changes a cursor fools nobody but the program that trusts it.
+    /// Returns the check value, against typing errors and truncation only: a changed cursor misleads only the program
+    /// that
+    /// trusts it.
     private static func check(_ body: [UInt8]) -> [UInt8] {
         BLAKE2b.hash(body, personalization: personalization, count: checkSize)
     }
@@ -58,7 +61,7 @@ public struct UpdateCursor: Sendable, Hashable, CustomStringConvertible {
             bytes.withUnsafeMutableBytes { (try? Hexadecimal.decode(digits, into: $0)) != nil }
         }
         let body = Array(bytes.dropLast(checkSize))
-        // Only what this type writes: one state has one text.
+        // Only this type's own output is valid: each state has one text.
         guard isHexadecimal, body[0] == version, check(body) == bytes.suffix(checkSize) else { return nil }
         return mark(body).flatMap { UpdateCursor($0).description == text ? $0 : nil }
     }
@@ -78,14 +81,14 @@ public struct UpdateCursor: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension UpdateCursor: Codable {
-    /// From its text.
+    /// Creates a cursor from its encoded text.
     ///
-    /// - Throws: `StoreError` `.invalidCursor`, or what the decoder throws.
+    /// - Throws: `StoreError` `.invalidCursor`, or the decoder's error.
     public init(from decoder: any Decoder) throws {
         try self.init(decoder.singleValueContainer().decode(String.self))
     }
 
-    /// As its text.
+    /// Encodes the text.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -100,31 +103,32 @@ extension StoreError {
     }
 }
 
-/// What tells one state of a record from another one: which blob was accepted, and what came of a read.
+/// The identity of a record's state: the accepted blob, and the result of a read.
 struct UpdateMark: Sendable, Hashable {
     let name: NameTag
-    /// The accepted state at the time; epoch and sequence 0 where nothing was ever accepted.
+    /// The accepted state at the time; epoch and sequence 0 if nothing was ever accepted.
     let accepted: Watermark
     /// `value`, or the error's code; for a last good value both.
     let outcome: String
 
     private static let nothing = Watermark(epoch: 0, sequence: 0, commitment: nil)
 
-    /// After a read that was refused.
+    /// Creates the mark of a refused read.
     ///
-    /// - Parameter accepted: What is the highest by now. A blob that is refused for what it says, or for its age, was
-    ///   accepted before: the next one of the kind has another mark. One that is refused for its form was not.
+    /// - Parameter accepted: The present highest state. A blob that is refused for its contents or its age was accepted
+    ///   before:
+    ///   the next one of the kind has another mark. A blob that is refused for its form was not.
     init(_ name: NameTag, _ error: StoreError, accepted: Watermark?) {
         self.init(name: name, accepted: accepted ?? Self.nothing, outcome: error.code.rawValue)
     }
 
-    /// After a read that went well.
+    /// Creates the mark of a successful read.
     init(_ name: NameTag, _ provenance: Provenance, rejection: StoreError?, accepted: Watermark?) {
         let isAccepted = accepted.map { $0.sequence == provenance.sequence && $0.epoch == provenance.epoch } ?? false
-        // Where another thread has accepted a newer one meanwhile, which blob this was is not known any more.
+        // If another thread has accepted a newer blob meanwhile, this blob's commitment is not known any more.
         let own = Watermark(
             epoch: provenance.epoch, sequence: provenance.sequence, commitment: isAccepted ? accepted?.commitment : nil)
-        // What is answered in place of a refused blob changes with what is refused.
+        // A value that replaces a refused blob changes with that blob.
         let shown = rejection == nil ? own : accepted ?? own
         self.init(name: name, accepted: shown, outcome: "value" + (rejection.map { " " + $0.code.rawValue } ?? ""))
     }
@@ -135,7 +139,7 @@ struct UpdateMark: Sendable, Hashable {
         self.outcome = outcome
     }
 
-    /// Whether the two are one and the same state, as far as is known of both.
+    /// Returns `true` if both are the same state, as far as both are known.
     func isSame(as other: UpdateMark) -> Bool {
         let sameOrder = accepted.epoch == other.accepted.epoch && accepted.sequence == other.accepted.sequence
         guard name == other.name, outcome == other.outcome, sameOrder else { return false }

@@ -2,31 +2,31 @@ internal import FileMonitoring
 internal import FoundationEssentials
 internal import SharedFiles
 
-/// One iterator's way from change to change: what it has told of each record, and which ones it is to look at.
+/// The state of one iterator: its last report of each record, and the records to look at.
 struct ChangesObserver: Sendable {
     let told = ToldChanges()
-    /// Nil for all that there are and that come.
+    /// The watched names; nil for all present and future records.
     let names: [String]?
     var store: SealedStore
-    /// Why there is no container to look in; nil where there is one.
+    /// The reason why there is no container; nil if there is one.
     var missing: StoreError?
-    /// What was told last of each record.
+    /// The last report of each record.
     var states: [String: RecordLook] = [:]
-    /// Records that may be others than what was told of them.
+    /// Records that may have changed since their last report.
     var waiting: Set<String> = []
     private var tree: RecordTree
     private var files: [MonitorRegistration] = []
     private var registry: MonitorRegistration?
     private var alarm: ClockRegistration?
-    /// While an answer hangs on the vault.
+    /// Present while an answer depends on the vault.
     private var vault: MonitorRegistration?
-    /// Those of the present state, until each was looked at.
+    /// The records of the initial state that were not looked at yet.
     private var initial: Set<String> = []
-    /// The count of changes before the last gathering; nil before the watch has begun.
+    /// The count of changes before the last gathering; nil before the watch has started.
     private var seen: UInt64?
-    /// Where the container lay when its files were last watched.
+    /// The container's path when its files were last watched.
     private var watchedPath: String?
-    /// Whether the last gathering was not complete.
+    /// The last gathering was not complete.
     private var hasFailed = false
     private var pause = ChangesPause()
     private var clock: ClockJumps
@@ -39,7 +39,7 @@ struct ChangesObserver: Sendable {
         clock = ClockJumps(store.options)
     }
 
-    /// Watches first and finds out then what there is, so that no change falls in between. A second call does nothing.
+    /// Starts watching and then lists the records, so that no change is missed in between. A second call does nothing.
     ///
     /// - Throws: `StoreError` `.watchLimit`, `.file`.
     mutating func begin() throws(StoreError) {
@@ -63,7 +63,7 @@ struct ChangesObserver: Sendable {
         }
     }
 
-    /// Every record that is there or was told of; what is to be watched is where the container is now.
+    /// Returns every record that is present or was reported; watches the files in the current container.
     private mutating func everything() throws(StoreError) -> Set<String> {
         let isElsewhere = watchedPath != store.containerPath
         let found: Set<String>
@@ -83,9 +83,9 @@ struct ChangesObserver: Sendable {
     }
 }
 
-// From change to change.
+// The iteration.
 extension ChangesObserver {
-    /// The next change; nil once the task was cancelled.
+    /// Returns the next change; nil once the task was cancelled.
     mutating func next() async -> RecordChange? {
         while !Task.isCancelled {
             guard await isBegun() else { continue }
@@ -94,7 +94,7 @@ extension ChangesObserver {
                 if let change = await look(at: name) { return change }
                 continue
             }
-            // Before the gathering: a change during it counts up, and makes for another one.
+            // Before the gathering: a change during it increases the count and causes another one.
             let count = told.signal.count
             if seen == count {
                 rest()
@@ -108,7 +108,7 @@ extension ChangesObserver {
         return nil
     }
 
-    /// Tried again until the system lets it begin.
+    /// Starts the watch; repeated until the system permits it.
     private mutating func isBegun() async -> Bool {
         do throws(StoreError) {
             try begin()
@@ -123,14 +123,14 @@ extension ChangesObserver {
         let isInitial = initial.remove(name) != nil
         let look = missing.map { store.reader.look(at: name, missing: $0) } ?? store.reader.look(at: name)
         let former = states[name]
-        // Of what is gone nothing is kept, but for a record that was asked for.
+        // The state of a missing record is dropped, unless the record was asked for.
         states[name] = look.isNothing && names == nil ? nil : look
         if let former, former.mark.isSame(as: look.mark) { return nil }
         if former == nil && look.isNothing && names == nil { return nil }
         return RecordChange(name: name, outcome: look.outcome, isInitial: isInitial)
     }
 
-    /// Turns what was told into records to look at.
+    /// Converts the notifications into records to look at.
     private mutating func gather() async {
         let marks = told.take()
         let former = (store: store, isWhole: missing == nil && !hasFailed)
@@ -169,7 +169,7 @@ extension ChangesObserver {
         }
     }
 
-    /// Sets the alarm for what the time alone changes, and watches the vault while an answer hangs on it.
+    /// Sets the alarm for changes by time alone, and watches the vault while an answer depends on it.
     private mutating func rest() {
         let isVaultFollowed = followVault()
         var seconds = states.values.compactMap(\.changesAt).min()
@@ -184,7 +184,7 @@ extension ChangesObserver {
         alarm?.ring(in: seconds)
     }
 
-    /// False where it could not be watched.
+    /// Watches the vault; returns `false` if that failed.
     private mutating func followVault() -> Bool {
         guard states.values.contains(where: \.hangsOnVault) else {
             vault = nil
@@ -192,14 +192,13 @@ extension ChangesObserver {
         }
         if vault != nil { return true }
         vault = try? watch(store.watchedVaultPath) { [told] in told.mark { $0.vault = true } }
-        // It may have been unlocked between the look and the beginning of its watch.
+        // The vault may have been unlocked between the look and the start of its watch.
         if vault != nil { told.mark { $0.vault = true } }
         return vault != nil
     }
 }
 
-/// When something that failed for a passing trouble is tried again: after a second at first, then after twice as long each
-/// time.
+/// The delay before a temporary failure is retried: one second at first, then doubled each time.
 struct ChangesPause: Sendable {
     private static let longest = 60.0
     private var seconds = 1.0
@@ -210,17 +209,16 @@ struct ChangesPause: Sendable {
     }
 }
 
-/// Tells that somebody has set the clock: it shows another time than the one since the start of the machine would have made
-/// of it.
+/// Detects that the clock was set: its time differs from the expected one by the time since the machine's start.
 struct ClockJumps: Sendable {
-    /// Less is how far clocks are corrected all the time.
+    /// Smaller differences are normal corrections of clocks.
     private static let tolerance = 0.25
     private var wall: Date
     private var steady = ContinuousClock.now
 
     init(_ options: StoreOptions) { wall = options.now() }
 
-    /// Whether it was set since the last call.
+    /// Returns `true` if the clock was set since the last call.
     mutating func hasJumped(_ options: StoreOptions) -> Bool {
         let expected = wall + (ContinuousClock.now - steady).seconds
         (wall, steady) = (options.now(), ContinuousClock.now)

@@ -1,44 +1,45 @@
 internal import Synchronization
 
-/// What the records of a group come to, whatever their types: each one's present state first, then every change.
+/// The states of a group's records of any type: each one's present state first, then every change.
 ///
-/// For a slow consumer the latest state counts: there is no buffer, a record is looked at when its turn has come. The state
-/// that a record ends in is always told; the order between records says nothing. Each iterator is told everything.
-/// Iterating ends when its task is cancelled, and only then; the watch ends with the sequence and its iterators.
+/// For a slow consumer the latest state counts: there is no buffer, a record is read when its turn has come. A record's
+/// final state is always returned; the order between records has no meaning. Each iterator gets every change. Iteration
+/// ends only when its task is cancelled; the watch ends with the sequence and its iterators.
 public struct RecordChanges: AsyncSequence, Sendable {
-    /// One change.
+    /// A change.
     public typealias Element = RecordChange
     /// A record that cannot be read is a state, not the end.
     public typealias Failure = Never
 
     private let observers: Observers
 
-    /// - Throws: `StoreError` where the watch cannot be begun.
+    /// - Throws: `StoreError` if the watch cannot be started.
     init(_ store: SealedStore, of names: [String]?) throws(StoreError) {
         observers = try Observers(store, of: names)
     }
 
-    /// An iterator with a memory of its own of what it has told.
+    /// Creates an iterator with its own last reports.
     public func makeAsyncIterator() -> Iterator { Iterator(observer: observers.next()) }
 
-    /// Goes from one change to the next.
+    /// An iterator from one change to the next.
     public struct Iterator: AsyncIteratorProtocol {
         private var observer: ChangesObserver
 
         init(observer: ChangesObserver) { self.observer = observer }
 
-        /// The next change; nil once the task was cancelled.
+        /// Returns the next change; nil once the task was cancelled.
         public mutating func next() async -> RecordChange? { await next(isolation: nil) }
 
-        /// The next change; nil once the task was cancelled. Files are never read on the caller's actor.
+        /// Returns the next change; nil once the task was cancelled. Files are never read on the caller's actor.
         public mutating func next(isolation actor: isolated (any Actor)?) async -> RecordChange? {
             await observer.next()
         }
     }
 }
 
-/// Observers of one sequence. The first has begun to watch when the sequence is made, so that its failure is thrown there
-/// and no change after the call is missed.
+/// The observers of one sequence. The first one starts watching when the sequence is created, so that its failure is
+/// thrown
+/// there and no change after the call is missed.
 private final class Observers: Sendable {
     private let store: SealedStore
     private let names: [String]?
@@ -56,48 +57,53 @@ private final class Observers: Sendable {
 }
 
 extension SealedStore {
-    /// Watches records whatever their types: the present state of each, then every change, with the reason of each refusal.
+    /// Watches records of any type: the present state of each, then every change, with the reason of each refusal.
     ///
     /// ```swift
     /// for await change in try store.changes() { log(change.name, change.outcome) }
     /// ```
     ///
-    /// It is told what a read would answer, as far as that can be said without the type: authentic, in its place, in order,
-    /// of the present. What is read is accepted, as by any read. A record that is new is told when it comes, one whose file
-    /// is gone as absent. It outlives what `updates(of:)` outlives. The library's own records, leases and suites of
-    /// defaults, are left out.
-    /// - Parameter names: The records; all that there are and that come, with nil. A named one is told as absent as well.
-    /// - Throws: `StoreError`: `.invalidName`; `.watchLimit` when the system gives no more watches, with the setting that
-    ///   raises the limit; `.file` where the records cannot be listed.
+    /// A change is the result of a read, as far as it is known without the type: authentic, in its place, in order,
+    /// fresh. The
+    /// read state is accepted, as by any read. A new record is reported when it appears, a record whose file is missing
+    /// as
+    /// absent. It survives everything that `updates(of:)` survives. The library's own records, leases and suites of
+    /// defaults,
+    /// are omitted.
+    /// - Parameter names: The records; nil for all present and future ones. A named record is also reported as absent.
+    /// - Throws: `StoreError`: `.invalidName`; `.watchLimit` when the system gives no more watches, with the setting
+    ///   that
+    ///   raises the limit; `.file` if the records cannot be listed.
     public func changes(of names: [String]? = nil) throws(StoreError) -> RecordChanges {
         for name in names ?? [] { _ = try places.place(name) }
         return try RecordChanges(self, of: names)
     }
 }
 
-/// One record's state when it was looked at, told because it is another one than before.
+/// The state of a record that has changed since its last report.
 public struct RecordChange: Sendable {
-    /// What a read of the record answers, as far as that can be told without its type.
+    /// The result of a read of the record, as far as it is known without its type.
     public enum Outcome: Sendable {
         /// A value that passed every check but those that need the type.
         case value(Provenance)
         /// A deletion that is kept so that it cannot be undone unseen.
         case deleted(Provenance)
-        /// There is none: `.absent`, or `.containerMissing` when the whole container is gone. It may come (back).
+        /// No record: `.absent`, or `.containerMissing` if the whole container is missing. It may appear (again).
         case absent(StoreError)
-        /// There is something, and it is refused or cannot be read: a rejection, `.locked`, or what the system says.
+        /// A record that is refused or cannot be read: a rejection, `.locked`, or the system's error.
         case rejected(StoreError)
     }
 
-    /// The record's name. A file may stand for one that no program can use: then the outcome is `.rejected` with
-    /// `.invalidName`, and the name may hold any character.
+    /// The record's name. A file may have a name that no program can use: then the outcome is `.rejected` with
+    /// `.invalidName`,
+    /// and the name may contain any character.
     public let name: String
-    /// What a read of the record answers.
+    /// The result of a read of the record.
     public let outcome: Outcome
-    /// Whether it is told as the state in which the watching found the record, not as a change.
+    /// The change is the state at the start of the watch.
     public let isInitial: Bool
 
-    /// Where the value or the deletion came from; nil when there is none to believe.
+    /// The origin of the value or the deletion; nil without a valid one.
     public var provenance: Provenance? {
         switch outcome {
         case .value(let provenance), .deleted(let provenance): provenance
@@ -105,7 +111,7 @@ public struct RecordChange: Sendable {
         }
     }
 
-    /// Why there is nothing to read, other than by a deletion; nil for a value and for a deletion.
+    /// The reason why the record cannot be read, other than a deletion; nil for a value and for a deletion.
     public var error: StoreError? {
         switch outcome {
         case .value, .deleted: nil

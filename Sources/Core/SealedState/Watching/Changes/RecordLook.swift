@@ -2,24 +2,24 @@ internal import FoundationEssentials
 internal import KeyVault
 internal import Sealing
 
-/// What one look at a record has found, and when it may end otherwise.
+/// The result of one look at a record, and the time of its next change.
 struct RecordLook: Sendable {
     let outcome: RecordChange.Outcome
     let mark: UpdateMark
-    /// When it will be another one by the time alone.
+    /// The time at which it changes by time alone.
     var changesAt: Date?
-    /// Whether it can become another one by a change of the vault alone.
+    /// A change of the vault alone can change the result.
     var hangsOnVault = false
-    /// Whether it may become another one without any change that is told: this process, or the system, failed.
+    /// The result may change without a notification: this process, or the system, failed.
     var mayPass = false
 
-    /// Whether setting the clock may make it another one.
+    /// Setting the clock may change the result.
     var hangsOnClock: Bool {
         if case .rejected(let error) = outcome, error.code == .stale || error.code == .notYetValid { return true }
         return changesAt != nil
     }
 
-    /// What a record is of which nothing was ever told.
+    /// The result of a record that was never reported.
     var isNothing: Bool {
         if case .absent = outcome { return true }
         return false
@@ -27,10 +27,10 @@ struct RecordLook: Sendable {
 }
 
 extension RecordReader {
-    /// Reads a record as far as that goes without its type; what is read is accepted.
+    /// Reads a record as far as possible without its type; the read state is accepted.
     func look(at name: String) -> RecordLook {
         let tag = BlobContext(group: group.identifier, kind: .record, name: name).nameTag
-        // Another thread may accept a newer blob between the look and the mark of a refusal: then it is looked at once more.
+        // Another thread may accept a newer blob between the look and the mark of a refusal: then the look is repeated.
         for _ in 0..<8 {
             let before = watermarks.mark(of: tag)
             do throws(StoreError) { return try valueLook(at: try places.place(stored: name)) } catch {
@@ -43,7 +43,7 @@ extension RecordReader {
             mayPass: true)
     }
 
-    /// What a look answers while the container is gone or cannot be used.
+    /// Returns the result of a look while the container is missing or unusable.
     func look(at name: String, missing error: StoreError) -> RecordLook {
         let tag = BlobContext(group: group.identifier, kind: .record, name: name).nameTag
         return RecordLook(
@@ -68,11 +68,11 @@ extension RecordReader {
             mark: UpdateMark(
                 place.context.nameTag, provenance, rejection: nil, accepted: watermarks.mark(of: place.context.nameTag)),
             changesAt: end(of: header, at: place),
-            // What needs its user goes out of reach when the vault is locked.
+            // A record that needs its user becomes inaccessible when the vault is locked.
             hangsOnVault: keys.protection(of: header) == .whenUnlocked)
     }
 
-    /// Nil where a deletion was replaced while it was looked at.
+    /// Returns the result of a failed look; nil if a deletion was replaced meanwhile.
     private func refused(
         _ error: StoreError, _ name: String, _ tag: NameTag, _ accepted: Watermark?
     ) -> RecordLook? {
@@ -83,7 +83,7 @@ extension RecordReader {
         case .absent:
             if let place, let (header, writer) = try? deletion(at: place) {
                 guard let accepted, header.sequence == accepted.sequence else { return nil }
-                // Told apart from a file that is gone: that is what a purge leaves, with the same state accepted.
+                // Distinct from a missing file, which is the result of a purge, with the same state accepted.
                 return RecordLook(
                     outcome: .deleted(Provenance(header, writer: writer)),
                     mark: UpdateMark(name: tag, accepted: accepted, outcome: "deleted"))

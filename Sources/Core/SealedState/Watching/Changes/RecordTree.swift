@@ -4,31 +4,32 @@ internal import Glibc
 internal import SharedFiles
 internal import Synchronization
 
-/// The directories that hold a group's records, each of them watched, and what lay in them at the last look.
+/// The directories that hold a group's records, each of them watched, and their contents at the last look.
 ///
-/// Only a directory that something was told of is listed again, and only a file that is another one than before is named:
-/// with ten thousand records a write costs one listing of its directory, and one opening.
+/// Only a directory with a notification is listed again, and only a file that has changed is reported: with ten
+/// thousand
+/// records a write costs one listing of its directory, and one opening.
 struct RecordTree: Sendable {
     private struct Watched: Sendable {
         let registration: MonitorRegistration
-        /// By the record's name; nil for what could not be examined.
+        /// The files by the record's name; nil for a file that could not be examined.
         var files: [String: FileStamp?] = [:]
     }
 
     private static let root = ContainerLayout.records
     private let told: ToldChanges
-    /// By their path below the container.
+    /// The directories by their path below the container.
     private var directories: [String: Watched] = [:]
-    /// Those whose last listing failed.
+    /// The directories whose last listing failed.
     private(set) var unlisted: Set<String> = []
 
     init(_ told: ToldChanges) { self.told = told }
 
-    /// Looks at everything anew, in a container that may be another one.
+    /// Lists all directories again, in a container that may be another one.
     ///
-    /// - Parameter isElsewhere: Whether its path is another one.
-    /// - Returns: The records that are there, and those that were.
-    /// - Throws: What ended the look; what could be listed is watched nevertheless.
+    /// - Parameter isElsewhere: Pass `true` if its path is another one.
+    /// - Returns: The present and the former records.
+    /// - Throws: The first error; the directories that could be listed are watched nevertheless.
     mutating func begin(in store: SealedStore, isElsewhere: Bool) throws(StoreError) -> Set<String> {
         let former = Set(directories.values.flatMap(\.files.keys))
         if isElsewhere { directories = [:] }
@@ -37,7 +38,7 @@ struct RecordTree: Sendable {
         return former.union(try look(at: [Self.root], in: store, isWhole: true))
     }
 
-    /// The records that may be others by now, in the watched paths that something was told of.
+    /// Returns the records that may have changed in the notified paths.
     mutating func news(in marked: Set<String>, of store: SealedStore) throws(StoreError) -> Set<String> {
         let prefix = store.containerPath + "/"
         let paths = marked.compactMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
@@ -52,7 +53,7 @@ struct RecordTree: Sendable {
         var waiting = paths.sorted()
         while let path = waiting.popLast() {
             do throws(StoreError) {
-                // What was forgotten meanwhile is no directory of records any more.
+                // A path that was forgotten meanwhile is no directory of records any more.
                 guard path == Self.root || directories[path] != nil || unlisted.contains(path) else { continue }
                 let listing = try list(path, in: store)
                 news.formUnion(take(listing, of: path))
@@ -69,14 +70,14 @@ struct RecordTree: Sendable {
     }
 }
 
-// One directory.
+// A single directory.
 extension RecordTree {
     private struct Listing {
         var files: [String: FileStamp?] = [:]
         var directories: Set<String> = []
     }
 
-    /// Watched before it is listed: what comes after the listing is told.
+    /// Lists a directory. It is watched before: changes after the listing are notified.
     private mutating func list(_ path: String, in store: SealedStore) throws(StoreError) -> Listing {
         if directories[path] == nil {
             directories[path] = Watched(registration: try register("\(store.containerPath)/\(path)"))
@@ -110,7 +111,7 @@ extension RecordTree {
         return listing
     }
 
-    /// Remembers a listing; the records that are others than at the one before.
+    /// Stores a listing; returns the records that differ from the one before.
     private mutating func take(_ listing: Listing, of path: String) -> Set<String> {
         let former = directories[path]?.files ?? [:]
         directories[path]?.files = listing.files
@@ -124,7 +125,7 @@ extension RecordTree {
         Set(directories.keys.filter { $0.hasPrefix(path + "/") && !$0.dropFirst(path.count + 1).contains("/") })
     }
 
-    /// Ends the watches of a directory that is gone, and of those below it; the records that lay there.
+    /// Ends the watches of a missing directory, and of those below it; returns the records that were in it.
     private mutating func forget(_ path: String) -> Set<String> {
         var names: Set<String> = []
         for gone in directories.keys.filter({ $0 == path || $0.hasPrefix(path + "/") }) {
@@ -135,24 +136,24 @@ extension RecordTree {
     }
 }
 
-/// What others have told one observer since it last asked: between the monitor's thread and the task that iterates.
+/// The notifications for one observer since it last took them: between the monitor's thread and the iterating task.
 final class ToldChanges: Sendable {
-    /// What may be another one than before.
+    /// The things that may have changed.
     struct Marks {
-        /// Paths as they are watched.
+        /// The paths as they are watched.
         var paths: Set<String> = []
-        /// Whether the container may be another one.
+        /// The container may be another one.
         var container = false
-        /// Whether keys may have come or gone.
+        /// Keys may have been added or removed.
         var vault = false
-        /// Whether an alarm has rung or somebody has set the clock.
+        /// An alarm has rung or the clock was set.
         var clock = false
     }
 
     let signal = ChangeSignal()
     private let marks = Mutex(Marks())
 
-    /// Marks first and raises then: whoever is woken finds the mark.
+    /// Marks first and then raises the signal: a woken task finds the mark.
     func mark(_ change: (inout Marks) -> Void) {
         marks.withLock { change(&$0) }
         signal.raise()
@@ -166,18 +167,20 @@ final class ToldChanges: Sendable {
     }
 }
 
-/// What tells one state of a name in a directory from another one without opening it.
+/// The identity of a name's state in a directory, read without opening it.
 ///
-/// The time of the last change of the inode is set by the system alone: who writes into a file in place and sets its times
-/// back changes it as well.
+/// Only the system sets the time of an inode's last change: writing into a file in place and resetting its times
+/// changes it
+/// as well.
 struct FileStamp: Hashable, Sendable {
     private let device: dev_t
     private let inode: ino_t
     private let changedSeconds: Int
     private let changedNanoseconds: Int
 
-    /// The name as it stands now, never followed; nil where there is none or it cannot be examined: then it counts as
-    /// another one than before.
+    /// Reads the name's present state, without following links; nil if it does not exist or cannot be examined: then it
+    /// counts
+    /// as changed.
     init?(_ name: DirectoryEntry, in directory: Directory) {
         var status = stat()
         let result = (name.nameBytes + [0]).withUnsafeBufferPointer { bytes in
