@@ -7,25 +7,26 @@ internal import SharedFiles
 
 /// A file of the container that may be a sealed blob of the group.
 struct SurveyedBlob {
-    /// Below the container; of one in the trash the whole path.
+    /// The path below the container; for a blob in the trash the whole path.
     var path: String
-    /// The record whose place it lies in, whatever it is itself.
+    /// The record whose place it is in; the blob itself may be another one.
     let place: RecordPlace?
-    /// What its header says, verified, wherever the blob lies; or why that cannot be known.
+    /// The verified header, wherever the blob is stored; or the reason why it could not be verified.
     let header: Result<VerifiedHeader, StoreError>
-    /// Where it is locked: the key that its header claims. That one opens it or none.
+    /// For a locked blob: the key that its header claims. Only that key can open it.
     var claimedKey: KeyID?
-    /// Whether it claims a key that the vault does not hold, and did not destroy: a backup may hold it, and a rotation by this
-    /// program has its epoch refused.
+    /// The blob claims a key that the vault neither holds nor has destroyed: a backup may hold it, and a rotation by
+    /// this
+    /// program makes readers refuse its epoch.
     var isKeyMissing = false
-    /// The file's facts right before its header was read.
+    /// The file's attributes right before its header was read.
     let attributes: FileAttributes?
-    /// Whether it cannot be looked at because another user has closed it, in a place where no record can lie.
+    /// The file cannot be read because another user has closed it, in a place that no record can have.
     var mayBePassedOver = false
 
     var isInQuarantine: Bool { SealedBlobScan.isInQuarantine(path) }
 
-    /// The context that a reader would open it in; nil for one that no reader takes where it lies.
+    /// Returns the context in which a reader would open it; nil for a blob that no reader accepts at its path.
     func context(in group: AppGroup) -> BlobContext? {
         guard case .success(let verified) = header else { return nil }
         if verified.header.kind == .stream { return BlobContext(streamOf: group, tagged: verified.header.nameTag) }
@@ -34,27 +35,27 @@ struct SurveyedBlob {
 }
 
 extension SurveyedBlob {
-    /// The class of the key that it was sealed under.
+    /// Returns the class of the key that it was sealed under.
     func protection(in store: SealedStore) -> ProtectionClass {
         guard case .success(let verified) = header else { return .afterFirstUnlock }
         return store.vault.keyring.protection(of: verified.header.keyID)
     }
 }
 
-/// Looks at every sealed blob of a group's container and verifies its header.
+/// Visits every sealed blob of a group's container and verifies its header.
 struct BlobSurvey {
     let store: SealedStore
     private let scan: SealedBlobScan
     private let root: Directory
 
-    /// - Parameter root: Where to look; the store's container unless stated.
+    /// - Parameter root: The directory to search; the store's container unless stated.
     init(_ store: SealedStore, in root: Directory? = nil) {
         self.store = store
         self.root = root ?? store.container.root
         scan = SealedBlobScan(group: store.group.identifier)
     }
 
-    /// Visits every file that is, or may be, a sealed blob of the group; those in quarantine only on demand.
+    /// Visits every file that is, or may be, a sealed blob of the group; files in quarantine only on demand.
     func visit(
         includingQuarantine: Bool = false, _ body: (SurveyedBlob) throws(StoreError) -> Void
     ) throws(StoreError) {
@@ -67,7 +68,7 @@ struct BlobSurvey {
             else { return }
             try body(blob)
         }
-        // A walk through a container that is gone finds nothing, which is no answer.
+        // A walk through a missing container finds nothing, which is no valid result.
         guard !store.backend.isRemoved else {
             throw StoreError(
                 .containerMissing, Self.searching, store.group.identifier,
@@ -90,13 +91,15 @@ struct BlobSurvey {
 
     private func refused(_ entry: WalkEntry, _ owner: UInt32?, _ error: FileError) -> SurveyedBlob {
         let reason = StoreError(error, "look at", entry.path)
-        // Any other failure is the system's or this process's own, and says nothing about who stands in the way.
+        // Any other failure is the system's or this process's own, and says nothing about the file's owner.
         let isClosed = [.permissionDenied, .tooDeep, .invalidName, .unsafePath].contains(error.code)
         return isClosed ? closed(entry, owner, reason) : unknown(entry, reason)
     }
 
-    /// Anybody who may write the container can put something there that nobody else can look at. It must not hold up a
-    /// rotation for ever, unless it may be a record, or belongs to somebody who would not do that.
+    /// Returns a blob for a file that cannot be read. Any user with write access to the container can create one that
+    /// other
+    /// users cannot read. It must not block a rotation forever, unless it may be a record, or belongs to this user or
+    /// root.
     private func closed(_ entry: WalkEntry, _ owner: UInt32?, _ error: StoreError) -> SurveyedBlob {
         var blob = unknown(entry, error)
         let isForeign = owner.map { $0 != 0 && $0 != geteuid() } ?? false
@@ -104,7 +107,8 @@ struct BlobSurvey {
         return blob
     }
 
-    /// A file that another version may know, or that cannot be read, is not taken for harmless.
+    /// Returns a blob with its header; a file of a newer version, or one that cannot be read, is not considered
+    /// harmless.
     private func header(of entry: WalkEntry, _ prefix: SealedBlobScan.Prefix, _ keys: Keyring) -> SurveyedBlob? {
         let path = entry.path
         let place = RecordPaths.place(of: path, in: store.group)
@@ -112,7 +116,7 @@ struct BlobSurvey {
         switch prefix.finding {
         case .blob(let header) where header.kind != .vault: claimed = header
         case .newer(let error): return unknown(entry, StoreError(error, "look at", path))
-        // In a record's place it is a damaged record; elsewhere it is some other file.
+        // In a record's place it is a damaged record; elsewhere it is an unrelated file.
         case .other(let error) where error.code != .unsupportedFormat && place != nil:
             return unknown(entry, StoreError(error, "look at", path))
         default: return nil
@@ -128,10 +132,11 @@ struct BlobSurvey {
         return blob
     }
 
-    /// The lowest epoch of a blob that a rotation by this program takes from a backup's key.
+    /// The lowest epoch of a blob that becomes useless for a backup's key by a rotation of this program.
     ///
-    /// A blob of an epoch that a completed rotation has ended is of no use under any key, and a locked vault rotates *after
-    /// first unlock* alone. The list of names does not tell the class of such a blob: a backup brings names in as well.
+    /// A blob of an epoch that a completed rotation has ended cannot be used under any key, and a locked vault rotates
+    /// *after
+    /// first unlock* alone. The list of names does not determine such a blob's class: a backup also adds names.
     private func lowestLosableEpoch(_ keys: Keyring) -> UInt32 {
         let rotatesBoth = (try? store.vault.isUnlocked()) ?? true
         return rotatesBoth ? keys.lowestUsableEpoch : keys.minimumEpoch(of: .afterFirstUnlock)
@@ -147,7 +152,7 @@ struct BlobSurvey {
                 return .failure(StoreError(error, "look at", path))
             }
         }
-        // Another program may have rotated since the walk began, or the key is one that is fetched for each use.
+        // Another program may have rotated since the walk began, or the key is fetched for each use.
         let keys: Keyring
         do throws(StoreError) { keys = try store.reader.keys.keyring(toOpen: bytes, "look at", path) } catch {
             return .failure(error)
@@ -158,7 +163,7 @@ struct BlobSurvey {
         }
     }
 
-    /// Without its place: a blob that was moved still is one of its epoch.
+    /// Verifies a header without its place: a blob that was moved still belongs to its epoch.
     private func verify(_ bytes: [UInt8], _ keys: Keyring) throws(SealingError) -> VerifiedHeader {
         try bytes.withRawBytes { bytes throws(SealingError) in
             try BlobOpener.verifyHeader(bytes, context: nil, keys: keys)
@@ -172,14 +177,14 @@ struct BlobSurvey {
     }
 }
 
-/// To whom the entries of a walk belong; what cannot be examined belongs to whom its directory belongs to.
+/// The owners of a walk's entries; an entry that cannot be examined gets its directory's owner.
 struct EntryOwners {
-    /// The owners of the directories on the way, the first directory's first.
+    /// The owners of the directories of the current path, the first directory's first.
     private var directories: [UInt32?]
 
     init(root: Directory) { directories = [(try? root.attributes("."))?.uid] }
 
-    /// Asked of each entry, in the order of the walk.
+    /// Returns the owner of an entry. Call it for each entry, in the order of the walk.
     mutating func owner(of entry: WalkEntry) -> UInt32? {
         let depth = max(entry.depth, 0)
         let above = depth > 0 && depth <= directories.count ? directories[depth - 1] : nil
@@ -192,16 +197,18 @@ struct EntryOwners {
     }
 }
 
-/// Which paths of a container are places of records.
+/// The paths of a container that are places of records.
 enum RecordPaths {
     private static let records = ContainerLayout.records + "/"
 
-    /// The record whose place a path is, if it is one.
+    /// Returns the record whose place a path is, if it is one.
     static func place(of path: String, in group: AppGroup) -> RecordPlace? {
         RecordFile.name(of: path).map { RecordPlace($0, group: group.identifier) }
     }
 
-    /// Whether an entry is a record's place, or a directory that has some below it. What cannot be examined may be either.
+    /// Returns `true` if an entry is a record's place, or a directory with such places below it. An entry that cannot
+    /// be
+    /// examined may be either.
     static func mayHold(_ entry: WalkEntry) -> Bool {
         // A record's name is text, and so is every directory above it.
         let isText = entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes)

@@ -2,7 +2,7 @@ internal import Sealing
 internal import SharedFiles
 internal import Synchronization
 
-/// The new form of a blob on its way to the disk: it gets its name whole, or leaves nothing behind.
+/// The new form of a blob while it is written: it replaces the old one whole, or leaves no file behind.
 final class NewBlob: Sendable {
     private enum Place: ~Copyable {
         case writing(NewFile)
@@ -14,10 +14,10 @@ final class NewBlob: Sendable {
     private let path: String
 
     /// - Parameters:
-    ///   - size: Of the whole blob, reserved at once: a full disk shows before anything is written.
+    ///   - size: The size of the whole blob, reserved at once: a full disk is detected before anything is written.
     ///   - mode: Exact permission bits.
-    ///   - group: The unix group; nil for what the directory gives. A file that has it already is not given it, which
-    ///     takes no right to.
+    ///   - group: The unix group; nil for the directory's default. It is not set on a file that already has it, which
+    ///     requires no right to the group.
     init(_ path: String, in root: Directory, size: Int64, mode: UInt32, group: UInt32?) throws(FileError) {
         let slash = path.lastIndex(of: "/")
         let parent = if let slash { try root.directory(String(path[..<slash])) } else { root }
@@ -38,7 +38,7 @@ final class NewBlob: Sendable {
 
     /// Seals the contents of the old blob, in constant memory.
     ///
-    /// - Parameter throttle: Waits between pieces; with `isLocked` it only asks whether to go on.
+    /// - Parameter throttle: Waits between pieces; with `isLocked` it only checks for cancellation.
     func seal(
         _ old: OldBlob, as description: BlobDescription, key: SealingKey, _ throttle: Throttle, isLocked: Bool
     ) throws(StoreError) {
@@ -46,7 +46,7 @@ final class NewBlob: Sendable {
             try take(from: old, into: buffer, throttle, isLocked)
         }
         let sink: StreamSink<StoreError> = { [self] bytes throws(StoreError) in try write(bytes) }
-        // A second thread costs more than a small blob does.
+        // A second thread costs more than sealing a small blob.
         let workers = old.reader.plaintextSize > 1 << 20 ? StreamWorkers.all : 1
         do throws(StreamFailure<StoreError>) {
             try StreamSealer.seal(from: source, to: sink, as: description, key: key, workers: workers)

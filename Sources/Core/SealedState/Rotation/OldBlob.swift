@@ -3,19 +3,21 @@ internal import Sealing
 internal import SharedFiles
 
 extension BlobDescription {
-    /// The same blob under another key. Everything that a reader goes by stays: of two blobs of one sequence the later epoch
-    /// is ahead, so the new one comes after the old one and before the next write; times decide whether it is still valid,
-    /// and sealing it anew makes nothing younger.
+    /// Creates the description of the same blob under another key. All fields that readers use stay: of two blobs of
+    /// one
+    /// sequence the later epoch is ahead, so the new one is ordered after the old one and before the next write; its
+    /// times
+    /// determine its validity, and resealing does not renew it.
     init(resealing header: BlobHeader, as context: BlobContext) {
         self.init(
             record: context, flags: header.flags, schemaVersion: header.schemaVersion, sequence: header.sequence,
             sealedAt: header.sealedAt, notAfter: header.notAfter, codec: header.codec)
-        // The signature ends the plaintext and covers nothing that changes.
+        // The signature ends the plaintext and covers no field that changes.
         writer = header.writer
     }
 }
 
-/// A sealed file that is open to be resealed: its header and its length are authentic.
+/// An opened sealed file to be resealed: its header and its length are authentic.
 struct OldBlob: Sendable {
     private static let operation = "reseal"
 
@@ -24,7 +26,7 @@ struct OldBlob: Sendable {
     let header: VerifiedHeader
     let reader: StreamRangeReader<FileError>
 
-    /// - Throws: `StoreError`, as a reader would refuse it.
+    /// - Throws: `StoreError`, as a reader would throw it.
     init(_ file: OpenedBlob, context: BlobContext, keys: some SealingKeySource) throws(StoreError) {
         do throws(StreamFailure<FileError>) {
             reader = try StreamRangeReader(blobSize: Int(file.attributes.size), context: context, keys: keys) {
@@ -38,7 +40,7 @@ struct OldBlob: Sendable {
         header = reader.header
     }
 
-    /// Copies plaintext from a position on, as much as there is and fits; every byte is authentic.
+    /// Copies plaintext from a position, as much as exists and fits; every byte is authentic.
     func read(from position: Int, into buffer: UnsafeMutableRawBufferPointer) throws(StoreError) -> Int {
         let count = min(buffer.count, reader.plaintextSize - position)
         guard count > 0 else { return 0 }

@@ -7,27 +7,29 @@ internal import SharedFiles
 
 /// Reseals one blob under the active key, in its place.
 struct Resealer {
-    /// What came of a blob.
+    /// The result for a blob.
     enum Outcome {
         /// Resealed: the size of its contents.
         case resealed(Int)
-        /// It is not what was found before any more; the next walk tells.
+        /// The blob has changed since it was found; the next walk examines it.
         case changed
-        /// It stays as it is; and which blob that was, where it got as far as being opened.
+        /// It stays unchanged; with its identity, if it could be opened.
         case left(LeftBlob, BlobIdentity?)
     }
 
     let store: SealedStore
     let options: RotationOptions
     let throttle: Throttle
-    /// The epoch that blobs of each class are to have.
+    /// The target epochs of each class.
     let epochs: [ProtectionClass: UInt32]
 
     private var root: Directory { store.container.root }
 
-    /// - Throws: `StoreError` for what ends the rotation for now: `.cancelled`, a full disk, a failed sync, the vault.
+    /// - Throws: `StoreError` for a failure that ends the rotation for now: `.cancelled`, a full disk, a failed sync,
+    ///   the
+    ///   vault.
     func reseal(_ blob: SurveyedBlob) throws(StoreError) -> Outcome {
-        // Before the lock: whoever waits for it does not wait for the throttle.
+        // Before the lock: other programs that wait for it do not wait for the throttle.
         let isLocked = blob.place != nil
         try throttle.take(blobs: 1, bytes: isLocked ? Int(blob.attributes?.size ?? 0) : 0)
         var opened: BlobIdentity?
@@ -37,14 +39,15 @@ struct Resealer {
             return try rewrite(blob, lock: try lock(place), &opened)
         } catch {
             guard Self.leavable.contains(error.code) else { throw error }
-            // As every other program's write, a removal is none of the rotation's business.
+            // Like other programs' writes, a removal does not concern the rotation.
             if (error.cause as? FileError)?.code == .notFound { return .changed }
             return .left(LeftBlob(blob.path, error, epoch: try? blob.header.get().header.epoch), opened)
         }
     }
 
-    /// The name of a record of *when unlocked* that the list of names may lack, as one does that was restored from before the
-    /// record's first write. A copy that was put back, or a copy of another record, lists no name.
+    /// Returns the name of a record of *when unlocked* that the list of names may lack, such as a list that was
+    /// restored from
+    /// before the record's first write. A copy that was put back, or a copy of another record, lists no name.
     private func nameToList(_ blob: SurveyedBlob) -> String? {
         guard blob.protection(in: store) == .whenUnlocked, let place = blob.place,
             case .success(let verified) = blob.header, verified.header.kind == .record,
@@ -55,7 +58,7 @@ struct Resealer {
         return verdict == .advances || verdict == .same ? place.name.text : nil
     }
 
-    /// What is wrong with one blob or its place. Everything else ends the rotation for now.
+    /// The codes of faults in one blob or its place. Every other code ends the rotation for now.
     private static let leavable: Set<StoreError.Code> = [
         .malformed, .unsupportedFormat, .wrongKind, .wrongGroup, .wrongName, .unknownKey, .wrongSuite, .wrongEpoch,
         .retiredEpoch, .downgraded,
@@ -70,7 +73,7 @@ struct Resealer {
         }
     }
 
-    /// Everything from here on is done with the record's lock, where the file is a record's.
+    /// Rewrites a blob. All steps hold the record's lock if the file is a record's.
     private func rewrite(
         _ blob: SurveyedBlob, lock: consuming HeldLock?, _ opened: inout BlobIdentity?
     ) throws(StoreError) -> Outcome {
@@ -80,7 +83,7 @@ struct Resealer {
         let keys = try store.reader.keys.keyring(toOpen: file.head, "reseal", blob.path)
         let old = try OldBlob(file, context: context, keys: keys)
         let header = old.header.header
-        // What has the name now need not be what the walk found there.
+        // The name may now denote another file than the walk found.
         let protection = keys.protection(of: header.keyID)
         guard let epoch = epochs[protection], header.epoch < epoch, protection == blob.protection(in: store) else {
             return .changed
@@ -99,7 +102,7 @@ struct Resealer {
         return .resealed(old.reader.plaintextSize)
     }
 
-    /// The class stays: what needs the user goes on needing him.
+    /// Returns the active key of the class, which stays: a blob that needs the user continues to need the user.
     private func active(_ keys: Keyring, _ protection: ProtectionClass) throws(StoreError) -> SealingKey {
         guard protection == .afterFirstUnlock else { return try store.reader.keys.activeKey(for: protection) }
         guard let key = keys.active else {
@@ -108,7 +111,7 @@ struct Resealer {
         return key
     }
 
-    /// Under the new key a blob of a retired one would be taken again.
+    /// Throws for a retired epoch: under the new key readers would accept such a blob again.
     private func requireCurrentEpoch(_ header: BlobHeader, _ keys: Keyring, _ path: String) throws(StoreError) {
         let minimum = keys.minimumEpoch(for: header.keyID)
         guard header.epoch < minimum else { return }
@@ -117,21 +120,23 @@ struct Resealer {
             "It is of epoch \(header.epoch), and came after a rotation to epoch \(minimum) was completed.")
     }
 
-    /// A record that was put back stays one, and a downgraded one too: the new key must not vouch for it.
+    /// Throws for a record that was put back or downgraded: the new key must not make it valid.
     ///
-    /// Who may write it is not asked: a roster may be out of reach, and left under a key that is retired next the record
-    /// would be lost. A new key gives no writer a right, and its signature stays as it is.
+    /// The writer's rights are not checked: a roster may be inaccessible, and a record left under a key that is retired
+    /// next
+    /// would be lost. A new key gives no writer a right, and its signature stays unchanged.
     private func requireAccepted(_ old: OldBlob, _ place: RecordPlace) throws(StoreError) {
         try store.reader.keys.requireCurrent(old.header.header, "reseal", place)
         store.watermarks.refresh()
         try store.reader.judge(store.watermarks.verdict(on: old.header), old.header.header, place)
     }
 
-    /// As every writer has accepted what it wrote. A lock that comes right after the write does not undo it: the next
+    /// Accepts the new blob, as every writer does. If the vault is locked right after the write, the write remains: the
+    /// next
     /// reader accepts it then.
     private func remember(_ path: String, _ place: RecordPlace) throws(StoreError) {
         if let authority = store.authority, authority.governs(place.name.text) {
-            // By its header alone anybody's blob could have been put there since: a read accepts it or says why not.
+            // By its header alone any user's blob could have replaced it since: a read accepts it or gives the reason.
             _ = try? store.reader.acceptedBlob(at: place)
             return
         }
@@ -147,7 +152,7 @@ struct Resealer {
 
     // MARK: The file
 
-    /// A record's file is as its store makes it; any other keeps its mode and its unix group.
+    /// Creates the new file. A record's file has its store's mode and group; any other keeps its own.
     private func make(_ old: OldBlob) throws(StoreError) -> NewBlob {
         try requireOwn(old)
         let sharing = store.container.sharing
@@ -159,7 +164,7 @@ struct Resealer {
         }
     }
 
-    /// The new file belongs to whoever rotates. A file that its owner has to himself would be lost to him.
+    /// Throws if the new file, which belongs to the rotating user, would be inaccessible to the old file's owner.
     private func requireOwn(_ old: OldBlob) throws(StoreError) {
         guard old.attributes.uid != geteuid(), old.attributes.mode & 0o060 != 0o060 else { return }
         throw StoreError(
@@ -168,8 +173,9 @@ struct Resealer {
             advice: "Rotate as that user as well, or share it first: chmod g+rw.")
     }
 
-    /// Asked right before the rename: whatever was put in the file's place meanwhile is newer than the copy, and a lock
-    /// whose file was replaced excludes nobody any more.
+    /// Checked right before the rename: a file that was put in place meanwhile is newer than the copy, and a lock whose
+    /// file was
+    /// replaced excludes no other program.
     private func isStanding(_ old: OldBlob, _ lock: borrowing HeldLock?) throws(StoreError) -> Bool {
         let isLocked =
             switch lock {
@@ -182,7 +188,7 @@ struct Resealer {
     }
 }
 
-/// Which blob a file was at one moment: the same name may stand for another one later.
+/// The identity of a file's blob at one moment: the same name may later denote another one.
 struct BlobIdentity: Hashable {
     let device: UInt64
     let inode: UInt64
@@ -199,7 +205,7 @@ struct BlobIdentity: Hashable {
     }
 }
 
-/// A file that is open to be read at offsets; nothing about it is authentic.
+/// A file opened for reading at offsets; nothing about it is authentic.
 final class OpenedBlob: Sendable {
     let path: String
     let attributes: FileAttributes
@@ -217,13 +223,13 @@ final class OpenedBlob: Sendable {
         }
     }
 
-    /// As its header claims; nil for what has none.
+    /// The identity by the header's claim; nil without a header.
     var identity: BlobIdentity? {
         guard let claimed = try? UnverifiedHeader(parsing: head).claimed else { return nil }
         return BlobIdentity(attributes, claimed.commitment)
     }
 
-    /// Where its header is; empty where there are not that many bytes.
+    /// The header's bytes; empty if the file is too short.
     var head: [UInt8] {
         var header = [UInt8](repeating: 0, count: BlobLayout.headerSize)
         let isRead = header.withUnsafeMutableBytes { (try? read(at: 0, into: $0)) != nil }
@@ -232,7 +238,7 @@ final class OpenedBlob: Sendable {
 
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) {
         let count = try descriptor.pread(into: buffer, at: Int64(offset))
-        // Cut while it was open, by somebody who does not replace files whole.
+        // The file was truncated while it was open, by a program that does not replace files whole.
         if count < buffer.count { throw FileError(.io, operation: "read", path: descriptor.path) }
     }
 }

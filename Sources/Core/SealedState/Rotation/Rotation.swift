@@ -2,18 +2,19 @@ internal import KeyVault
 internal import Sealing
 internal import SharedFiles
 
-/// One run of a rotation: walks the container until a walk finds nothing of an older epoch.
+/// A run of a rotation: walks the container until a walk finds no blob of an older epoch.
 ///
-/// It keeps no notes of its own. Which blobs are done is in their headers, and that it has begun is in the vault, so whoever
-/// is killed on the way leaves a rotation that the next run goes on with.
+/// It keeps no state of its own. The headers show which blobs are done, and the vault records that the rotation has
+/// begun,
+/// so if the process is killed the next run continues the rotation.
 struct Rotation {
     private let store: SealedStore
     private let options: RotationOptions
     private let resealer: Resealer
-    /// The epoch that blobs of each class are to have; none for a class that is not rotated now.
+    /// The target epochs of each class; none for a class that is not rotated now.
     private let epochs: [ProtectionClass: UInt32]
     private var progress = RotationProgress()
-    /// Blobs that were tried and stay as they are, by path: which blob it was, and why.
+    /// Blobs that were tried and stay unchanged, by path: the blob's identity, and the reason.
     private var settled: [String: (identity: BlobIdentity, blob: LeftBlob)] = [:]
 
     init(_ store: SealedStore, to epochs: [ProtectionClass: UInt32], _ options: RotationOptions) {
@@ -23,27 +24,27 @@ struct Rotation {
         resealer = Resealer(store: store, options: options, throttle: Throttle(options), epochs: epochs)
     }
 
-    /// What one walk found.
+    /// The result of one walk.
     private struct Walk {
         var found = 0
-        /// To be resealed.
+        /// The blobs to be resealed.
         var older: [SurveyedBlob] = []
         var left: [LeftBlob] = []
 
-        /// Whether nothing keeps a class's earlier epochs in use. A blob that is locked is *when unlocked*.
+        /// Returns `true` if no blob keeps a class's earlier epochs in use. A locked blob is *when unlocked*.
         func isClean(_ protection: ProtectionClass) -> Bool {
             older.isEmpty
                 && !left.contains { $0.isBlocking && (protection == .whenUnlocked || $0.code != .locked) }
         }
     }
 
-    /// - Throws: `StoreError`; whatever was resealed until then stays.
+    /// - Throws: `StoreError`; the blobs that were resealed until then stay.
     mutating func run(_ report: (RotationProgress) -> Void) throws(StoreError) -> RotationReport {
         var hasWaited = false
         var isDone = false
         var walk = Walk()
         while !isDone, progress.pass < max(RotationOptions.minimumPasses, options.maximumPasses) {
-            // Only a walk that began after the last old writer has ended is the last.
+            // Only a walk that began after the last old writer has ended can be the last.
             let isLast = hasWaited
             walk = try self.walk()
             begin(walk, report)
@@ -60,7 +61,8 @@ struct Rotation {
         return self.report(walk, completed)
     }
 
-    /// - Returns: The classes whose older epochs are refused now: another rotation may have begun a later epoch meanwhile.
+    /// - Returns: The classes whose older epochs are refused now: another rotation may have begun a later epoch
+    ///   meanwhile.
     private func complete(_ walk: Walk) throws(StoreError) -> Set<ProtectionClass> {
         var completed: Set<ProtectionClass> = []
         for (protection, epoch) in epochs where walk.isClean(protection) {
@@ -87,7 +89,7 @@ struct Rotation {
     }
 }
 
-// MARK: One walk
+// MARK: A walk
 
 extension Rotation {
     private mutating func begin(_ walk: Walk, _ report: (RotationProgress) -> Void) {
@@ -96,8 +98,9 @@ extension Rotation {
         report(progress)
     }
 
-    /// The most bytes that resealing takes at any time: the largest blob, beside the one that it replaces, and one more for
-    /// each blob with several names, which all get a file of their own.
+    /// Returns the most bytes that resealing needs at any time: the largest blob, beside the one that it replaces, and
+    /// one more
+    /// for each blob with several names, which each get their own file.
     static func size(of store: SealedStore) throws(StoreError) -> Int64 {
         let keyring = store.vault.keyring
         let rotating = ProtectionClass.allCases.filter {
@@ -106,10 +109,10 @@ extension Rotation {
         var (largest, linked): (Int64, Int64) = (0, 0)
         try BlobSurvey(store).visit { blob in
             guard case .success(let header) = blob.header, let file = blob.attributes else { return }
-            // A rotation that has begun goes on with what is left.
+            // A rotation that has begun continues with the rest.
             let protection = keyring.protection(of: header.header.keyID)
             if rotating.contains(protection), header.header.epoch >= keyring.activeEpoch(of: protection) ?? 0 { return }
-            // A sparse file that a member has made claims more than any blob has.
+            // A sparse file by a malicious member claims more bytes than any blob has.
             let size = min(file.size, file.allocatedSize) / 4096 * 4096 + 4096
             largest = max(largest, size)
             if file.nlink > 1 { linked += size }
@@ -141,7 +144,9 @@ extension Rotation {
         return walk
     }
 
-    /// Why an authentic blob of an older epoch is not resealed: the new key must not vouch for what readers refuse.
+    /// Returns the reason not to reseal an authentic blob of an older epoch: the new key must not make a blob valid
+    /// that
+    /// readers refuse.
     private func reason(toLeave blob: SurveyedBlob, _ header: VerifiedHeader, _ minimum: UInt32) -> LeftBlob? {
         let epoch = header.header.epoch
         if epoch < minimum {
@@ -155,7 +160,7 @@ extension Rotation {
                 blob.path, .wrongName, "It is a copy of a record that belongs elsewhere; no reader takes it here.",
                 epoch: epoch)
         }
-        // Tried before: what is refused once is not tried again, unless it is another blob by now.
+        // A blob that was refused once is not tried again, unless it has changed since.
         guard let tried = settled[blob.path], let file = blob.attributes,
             tried.identity == BlobIdentity(file, header.header.commitment)
         else { return nil }
@@ -172,7 +177,7 @@ extension Rotation {
             case .left(let left, let opened):
                 let left = options.passesOver(blob.path) ? left.passedOver : left
                 walk.left.append(left)
-                // A lock comes free again: such a blob is tried in each walk.
+                // The lock may be released: such a blob is tried in each walk.
                 if let opened, left.code != .lockTimeout { settled[blob.path] = (opened, left) }
             }
             progress.done += 1

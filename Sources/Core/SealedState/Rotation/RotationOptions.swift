@@ -2,29 +2,34 @@ internal import Glibc
 public import SharedFiles
 internal import Synchronization
 
-/// How fast a rotation goes, and how it is stopped; the defaults go as fast as they can.
+/// The speed and cancellation of a rotation; the defaults are the fastest.
 public struct RotationOptions: Sendable {
-    /// At most that many blobs in a second; nil for no limit.
+    /// The maximum of blobs per second; nil for no limit.
     public var blobsPerSecond: Double?
-    /// At most that many bytes of contents in a second; nil for no limit. It holds within a large blob as well.
+    /// The maximum of content bytes per second; nil for no limit. It holds within a large blob as well.
     public var bytesPerSecond: Double?
-    /// How often the container is walked before the rotation gives up for now: each walk reseals what it found of an
-    /// older epoch, and the last one has to find nothing after everybody who was writing has ended. 16 unless stated, at
-    /// least 3: one that reseals, one that finds nothing, one after the wait for the writers.
+    /// The maximum of walks before the rotation gives up for now: each walk reseals the blobs of an older epoch that it
+    /// found,
+    /// and the last one must find none after all writers have ended. 16 unless stated, at least 3: one that reseals,
+    /// one that
+    /// finds none, one after the wait for the writers.
     public var maximumPasses = 16
-    /// Files and directories, by their paths below the container, that the rotation does not wait for where they cannot be
-    /// looked at or resealed: they are only reported. What an older key sealed there, or below, is refused afterwards.
+    /// Files and directories, by their paths below the container, that do not block the rotation if they cannot be read
+    /// or
+    /// resealed: they are only reported. Blobs of an older key there, or below, are refused afterwards.
     public var passingOver: Set<String> = []
-    /// How long one record's lock is waited for. 5 seconds unless stated.
+    /// The time limit for a record's lock. 5 seconds unless stated.
     public var lockTimeout: Duration = .seconds(5)
-    /// Whether each resealed blob has to survive a power loss at once. `.durable` unless stated: with `.unsynced` a power
-    /// loss may cost blobs that had long been safe.
+    /// The durability of each resealed blob. `.durable` unless stated: with `.unsynced` a power loss may destroy blobs
+    /// that had
+    /// long been safe.
     public var durability: Durability = .durable
-    /// Asked between blobs, within large ones and while waiting; with true the rotation ends as `.cancelled` and can be
-    /// gone on with. Asks the calling task unless stated.
+    /// Called between blobs, within large ones and while waiting; if it returns `true` the rotation ends as
+    /// `.cancelled` and
+    /// can be continued. Checks the calling task unless stated.
     public var isCancelled: @Sendable () -> Bool = { Task.isCancelled }
 
-    /// Spends time; tests put their own clock here.
+    /// The clock for the throttle; tests replace it.
     var clock = ThrottleClock()
 
     static let minimumPasses = 3
@@ -32,10 +37,10 @@ public struct RotationOptions: Sendable {
     /// The defaults.
     public init() {}
 
-    /// Whether a path is named in `passingOver`, or lies below one that is.
+    /// Returns `true` if a path is named in `passingOver`, or is below one that is.
     func passesOver(_ path: String) -> Bool {
         passingOver.contains { named in
-            // As a shell completes a directory's name.
+            // A shell's completion of a directory name appends a slash.
             var named = named[...]
             while named.hasSuffix("/") { named = named.dropLast() }
             if named.hasPrefix("./") { named = named.dropFirst(2) }
@@ -44,9 +49,9 @@ public struct RotationOptions: Sendable {
     }
 }
 
-/// Where a throttle gets its time from.
+/// The time source of a throttle.
 struct ThrottleClock: Sendable {
-    /// A clock that nobody can set.
+    /// The time of a clock that cannot be set.
     var now: @Sendable () -> Duration = {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
@@ -56,10 +61,11 @@ struct ThrottleClock: Sendable {
     var sleep: @Sendable (Duration) -> Void = { _ = usleep(UInt32($0.components.attoseconds / 1_000_000_000_000)) }
 }
 
-/// Spreads work over time: each piece is let go when the pieces before it have had their share. Idle time saves nothing
-/// up, so that a pause is not followed by a burst.
+/// Spreads work over time: each piece starts when the earlier ones have had their share. Idle time is not accumulated,
+/// so a
+/// pause is not followed by a burst.
 final class Throttle: Sendable {
-    /// How long it waits before it asks again whether it was cancelled.
+    /// The interval between checks for cancellation.
     private static let slice = Duration.milliseconds(50)
 
     private let options: RotationOptions
@@ -70,7 +76,7 @@ final class Throttle: Sendable {
         next = Mutex(options.clock.now())
     }
 
-    /// Waits until that much may be done.
+    /// Waits until that much work may be done.
     ///
     /// - Throws: `StoreError` `.cancelled`.
     func take(blobs: Int = 0, bytes: Int = 0) throws(StoreError) {

@@ -7,7 +7,7 @@ internal import SharedFiles
 internal import SystemPackage
 
 extension RotationStatus {
-    /// Walks the container and asks the running programs.
+    /// Walks the container and checks the running programs.
     init(of store: SealedStore) throws(StoreError) {
         let states: [ProtectionClass: RotationState]
         let keys: [KeySummary]
@@ -37,22 +37,22 @@ extension RotationStatus {
     }
 }
 
-/// What the blobs of a container and the running programs need.
+/// The keys that the blobs of a container and the running programs need.
 struct KeyNeeds {
     private(set) var counts: [KeyID: Int] = [:]
     private(set) var paths: [KeyID: [String]] = [:]
     /// Copies of refused blobs that are kept in quarantine.
     private(set) var quarantined: [KeyID: Int] = [:]
-    /// Blobs in containers that were given up and may be restored.
+    /// Blobs in containers that were given up and can be restored.
     private(set) var trashed: [KeyID: Int] = [:]
-    /// Blobs that claim a key which is locked.
+    /// Blobs that claim a locked key.
     private(set) var locked: [KeyID: Int] = [:]
     private(set) var unknown: [LeftBlob] = []
     let holders: [EpochHolder]
 
     init(of store: SealedStore) throws(StoreError) {
         holders = store.vault.epochHolders()
-        // Gathered in a value of its own: a closure cannot change what is not complete.
+        // Collected in a separate value: a closure cannot change an incomplete one.
         var found = Found()
         try BlobSurvey(store).visit(includingQuarantine: true) { blob throws(StoreError) in found.note(blob) }
         try TrashSurvey(store).visit { blob in found.noteTrashed(blob) }
@@ -79,7 +79,7 @@ struct KeyNeeds {
             case .failure(let error):
                 if let key = blob.claimedKey { locked[key, default: 0] += 1 }
                 let left = LeftBlob(blob.path, error, isPassedOver: blob.mayBePassedOver)
-                // Damaged copies are what quarantine is for.
+                // Damaged copies are expected in quarantine.
                 if !blob.isInQuarantine || KeyNeeds.isUndecided(left) { unknown.append(left) }
             }
         }
@@ -95,8 +95,9 @@ struct KeyNeeds {
         }
     }
 
-    /// Files whose key cannot be told and may be any. A header that does not fit the key that it claims fits none; nor
-    /// does a blob of a key that is not here wait for one that is, or one of a locked key for another.
+    /// The number of files whose key is unknown and may be any. A header that does not match its claimed key matches
+    /// none; nor
+    /// does a blob of a missing key need a present one, or a blob of a locked key another.
     var undecided: Int { unknown.count(where: Self.isUndecided) }
 
     private static func isUndecided(_ blob: LeftBlob) -> Bool {
@@ -142,7 +143,7 @@ extension KeyUse {
         return obstacles
     }
 
-    /// The lock decides; the names of those who hold it are for people.
+    /// Returns the obstacle of running programs. The lock decides; the holders' names are for people.
     private static func programs(_ key: KeySummary, _ holders: [EpochHolder], _ vault: Vault) -> KeyObstacle? {
         switch vault.isEpochHeld(key.epoch, key.protection) {
         case .some(false): nil
@@ -152,14 +153,15 @@ extension KeyUse {
     }
 }
 
-/// Looks at every sealed blob of the group's containers that were given up. Who restores one needs their keys; no rotation
+/// Visits every sealed blob of the group's containers that were given up. Restoring one requires their keys; no
+/// rotation
 /// reseals them there.
 struct TrashSurvey {
     private let store: SealedStore
 
     init(_ store: SealedStore) { self.store = store }
 
-    /// Visits every file there that is, or may be, a sealed blob of the group, each under its whole path.
+    /// Visits every file in them that is, or may be, a sealed blob of the group, each under its whole path.
     func visit(_ body: (SurveyedBlob) -> Void) throws(StoreError) {
         let items: [ContainerTrash.Item]
         do throws(AppGroupError) { items = try ContainerTrash(home: store.home).items() } catch {
@@ -177,7 +179,9 @@ struct TrashSurvey {
         }
     }
 
-    /// Nil for one that was deleted meanwhile, and for another user's who keeps it closed: it was never this user's container.
+    /// Opens a container; nil if it was deleted meanwhile, or belongs to another user who keeps it closed: it was never
+    /// this
+    /// user's container.
     private func open(_ item: ContainerTrash.Item) throws(StoreError) -> Directory? {
         do throws(FileError) { return try Directory.open(FilePath(item.path)) } catch {
             if error.code == .notFound || isOfAnotherUser(item) { return nil }

@@ -2,34 +2,35 @@ public import FoundationEssentials
 public import KeyVault
 internal import Sealing
 
-/// Where a group's keys stand: which blobs and programs hold which epoch.
+/// The state of a group's keys: the blobs and programs that use each epoch.
 public struct RotationStatus: Sendable {
-    /// Whether a rotation has begun and is not completed.
+    /// A rotation has begun and is not completed.
     public let isRotating: Bool
-    /// When the last rotation began; nil for never.
+    /// The time at which the last rotation began; nil for never.
     public let began: Date?
-    /// When the last completed rotation was completed; nil for never.
+    /// The time at which the last completed rotation was completed; nil for never.
     public let completed: Date?
-    /// The epoch of the active key of *after first unlock*; nil where there is none.
+    /// The epoch of the active key of *after first unlock*; nil without an active key.
     public let activeEpoch: UInt32?
     /// Blobs of *after first unlock* of an earlier epoch are refused.
     public let minimumEpoch: UInt32
     /// Every key that the vault holds or held, by epoch.
     public let keys: [KeyUse]
-    /// Files that are, or may be, sealed blobs of the group and whose key cannot be told, by path; of containers in the trash
-    /// by the whole path.
+    /// Files that are, or may be, sealed blobs of the group and whose key is unknown, by path; for containers in the
+    /// trash by
+    /// the whole path.
     public let unknown: [LeftBlob]
 }
 
-/// A sealing key and what needs it.
+/// A sealing key and its uses.
 public struct KeyUse: Sendable {
-    /// A key's state in its life.
+    /// The state of a key in its life cycle.
     public enum State: String, Sendable {
         /// Blobs are sealed under it.
         case active
-        /// It opens only.
+        /// The key only opens blobs.
         case decryptOnly
-        /// Its bytes are gone.
+        /// The key's bytes were destroyed.
         case destroyed
     }
 
@@ -37,49 +38,51 @@ public struct KeyUse: Sendable {
     public let id: String
     /// The epoch of the blobs that it seals.
     public let epoch: UInt32
-    /// When it can be reached.
+    /// The class of the key.
     public let protection: ProtectionClass
-    /// Whether it seals, opens or is gone.
+    /// The key seals, opens or was destroyed.
     public let state: State
-    /// When it was made.
+    /// The time of creation.
     public let created: Date
-    /// How many blobs in the container are sealed under it, as their verified headers say; quarantine does not count.
+    /// The number of blobs in the container sealed under it, by their verified headers; quarantine does not count.
     public let blobCount: Int
-    /// Where they lie, below the container: the first of them, at most `listedBlobs`.
+    /// The paths of those blobs below the container: the first ones, at most `listedBlobs`.
     public let blobs: [String]
-    /// Programs that have the vault open and have not noticed yet that a newer key is active, as far as this user may see.
-    /// Of the active key: the programs that have the vault open.
+    /// Programs that have the vault open and have not yet noticed that a newer key is active, as far as this user may
+    /// see. For
+    /// the active key: the programs that have the vault open.
     public let holders: [EpochHolder]
-    /// What speaks against destroying it; empty for one that may go.
+    /// The reasons against destroying it; empty if it may be destroyed.
     public let obstacles: [KeyObstacle]
 
-    /// How many blobs are listed by name.
+    /// The maximum number of listed blobs.
     public static let listedBlobs = 1000
 
-    /// Whether nothing needs it, as far as the container and this machine show.
+    /// The key is not needed, as far as the container and this machine show.
     public var mayBeDestroyed: Bool { state == .decryptOnly && obstacles.isEmpty }
 }
 
-/// Why a key must not be destroyed.
+/// The reason why a key must not be destroyed.
 public enum KeyObstacle: Sendable, Hashable, CustomStringConvertible {
     /// It is the key that blobs are sealed under.
     case active
-    /// No completed rotation has ended its epoch: somebody may still be writing under it.
+    /// No completed rotation has ended its epoch: a program may still be writing under it.
     case rotationNotCompleted
     /// Blobs in the container are sealed under it: those in use, or copies of refused ones that quarantine keeps.
     case blobs(Int, isInQuarantine: Bool = false)
-    /// Blobs in containers of the group that lie in the trash are sealed under it: who restores one needs it.
+    /// Blobs in the group's containers in the trash are sealed under it: restoring one requires it.
     case trashed(Int)
-    /// Blobs in the container, quarantine and the trash included, claim to be sealed under it, and whether they are cannot be known while
+    /// Blobs in the container, quarantine and the trash included, claim to be sealed under it, which cannot be verified
+    /// while
     /// the vault is locked.
     case lockedBlobs(Int)
     /// Running programs would still seal under it.
     case programs([EpochHolder])
-    /// A running program would still seal under it, and which one this user may not see.
+    /// A running program would still seal under it; this user may not see which one.
     case unnamedProgram
-    /// Whether programs hold it cannot be found out.
+    /// The programs that hold it cannot be determined.
     case programsUnknown
-    /// Files that cannot be looked at may be sealed under it.
+    /// Files that cannot be read may be sealed under it.
     case unknownFiles(Int)
 
     /// The reason as a sentence.

@@ -4,18 +4,21 @@ internal import SharedFiles
 
 /// Rotating the group's keys: a fresh key, every blob resealed under it, the old key destroyed when nothing needs it.
 extension SealedStore {
-    /// Begins a rotation, or goes on with one that was begun and not completed, by whomever: the vault gets a key of the
-    /// next epoch, and every sealed blob of the group in the container is resealed under it, in its place.
+    /// Begins a rotation, or continues one that any program began and that was not completed: the vault gets a key of
+    /// the next
+    /// epoch, and every sealed blob of the group in the container is resealed under it, in its place.
     ///
-    /// Readers and writers go on meanwhile. A resealed blob keeps its contents, tags, times, flags and sequence. Any number
+    /// Readers and writers continue meanwhile. A resealed blob keeps its contents, tags, times, flags and sequence. Any
+    /// number
     /// of these calls may run at once, and any of them may be killed.
     /// - Parameters:
-    ///   - options: How fast, how patient, and what ends it early.
-    ///   - progress: Told at the beginning of each walk through the container and after each blob.
-    /// - Returns: What was done, and what is in the way where the rotation is not completed.
-    /// - Throws: `StoreError`: `.cancelled`, `.lockTimeout` where a writer holds a lock for the whole time limit,
-    ///   `.noSpace`, `.durabilityUnknown`, `.containerMissing`, those of the vault. What was resealed stays, and the next
-    ///   call goes on.
+    ///   - options: The speed, the limits and the cancellation.
+    ///   - progress: Called at the beginning of each walk through the container and after each blob.
+    /// - Returns: The result, and the obstacles if the rotation is not completed.
+    /// - Throws: `StoreError`: `.cancelled`, `.lockTimeout` if a writer holds a lock for the whole time limit,
+    ///   `.noSpace`,
+    ///   `.durabilityUnknown`, `.containerMissing`, the vault's errors. Resealed blobs stay, and the next call
+    ///   continues.
     @discardableResult
     public func rotate(
         _ options: RotationOptions = RotationOptions(), progress: (RotationProgress) -> Void = { _ in }
@@ -24,7 +27,7 @@ extension SealedStore {
         var epochs: [ProtectionClass: UInt32] = [:]
         for protection in ProtectionClass.allCases {
             do throws(VaultError) { epochs[protection] = try vault.beginRotation(of: protection) } catch {
-                // Each class is rotated on its own: one that is locked waits for its person.
+                // Each class is rotated separately: a locked one waits for its person.
                 guard protection == .whenUnlocked, error.code == .locked else {
                     throw StoreError(error, "rotate the keys of")
                 }
@@ -34,16 +37,17 @@ extension SealedStore {
         return try rotation.run(progress)
     }
 
-    /// The most bytes that a rotation takes at any time beyond those that the container has. Walks the whole container.
+    /// Returns the most bytes that a rotation needs at any time beyond the container's own. Walks the whole container.
     ///
-    /// - Throws: `StoreError`: `.containerMissing`, those of the vault.
+    /// - Throws: `StoreError`: `.containerMissing`, the vault's errors.
     public func rotationSize() throws(StoreError) -> Int64 { try Rotation.size(of: self) }
 
-    /// The blobs whose key the vault does not hold, by path. A backup that holds the key opens them, unless this program
-    /// completes a rotation before it is brought in. Walks the whole container.
+    /// Returns the paths of the blobs whose key the vault does not hold. A backup that holds the key opens them, unless
+    /// this
+    /// program completes a rotation before it is imported. Walks the whole container.
     ///
-    /// A member who can write the container can make such blobs at will.
-    /// - Throws: `StoreError`: `.containerMissing`, those of the vault.
+    /// A member with write access to the container can create any number of such blobs.
+    /// - Throws: `StoreError`: `.containerMissing`, the vault's errors.
     package func blobsWithoutKey() throws(StoreError) -> [String] {
         var paths: [String] = []
         try BlobSurvey(self).visit { blob throws(StoreError) in
@@ -60,20 +64,22 @@ extension SealedStore {
         }
     }
 
-    /// Which blobs and programs hold which epoch, and whether a key may be destroyed. Walks the whole container.
+    /// Returns the blobs and programs that use each epoch, and the obstacles to destroying each key. Walks the whole
+    /// container.
     ///
-    /// - Throws: `StoreError`: `.containerMissing`, those of the vault.
+    /// - Throws: `StoreError`: `.containerMissing`, the vault's errors.
     public func rotationStatus() throws(StoreError) -> RotationStatus {
         try RotationStatus(of: self)
     }
 
-    /// Destroys a key that is not active: its bytes leave the vault. Whatever only it opens is lost, sealed files outside
-    /// the container included, of which nothing here can know. Destroying it again does nothing.
+    /// Destroys a key that is not active: its bytes are removed from the vault. All blobs that only it opens are lost,
+    /// including
+    /// sealed files outside the container, which cannot be detected here. Destroying it again does nothing.
     ///
     /// - Parameters:
     ///   - id: The key's id, 32 hexadecimal digits.
-    ///   - forcedByName: Destroys it although something needs it, or although that cannot be known. The active key stays.
-    /// - Throws: `StoreError`: `.keyNotFound`; `.keyInUse`, saying what needs it; those of the vault.
+    ///   - forcedByName: Destroys it although it is needed, or although that is unknown. The active key stays.
+    /// - Throws: `StoreError`: `.keyNotFound`; `.keyInUse` with the key's uses; the vault's errors.
     public func destroyKey(_ id: String, forcedByName: Bool = false) throws(StoreError) {
         let status = try rotationStatus()
         guard let key = status.keys.first(where: { $0.id == id }) else {
@@ -89,11 +95,11 @@ extension SealedStore {
 
     private func destroyKey(named id: String, onlyIfRetired: Bool) throws(StoreError) {
         do throws(VaultError) {
-            // By its bytes: the key was found under this text a moment ago.
+            // Converts the text to an id: the key was just found under it.
             guard let known = try vault.keySummaries().first(where: { $0.id.description == id }) else { return }
             try vault.destroyKey(known.id, onlyIfRetired: onlyIfRetired)
         } catch {
-            // A program may have come, or the vault been changed, since its status was looked at.
+            // A program may have started, or the vault may have changed, since its status was read.
             if error.code == .keyInUse {
                 throw StoreError(.keyInUse, "destroy the key", id, error.reason, cause: error)
             }

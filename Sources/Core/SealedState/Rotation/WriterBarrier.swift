@@ -3,13 +3,16 @@ internal import SharedFiles
 
 /// Waits until every record write that may still use an older key has ended.
 ///
-/// A writer takes its record's lock first and asks the vault for the active key then. So a lock that is taken after a
-/// rotation began means a write under the new key, and a write under an older one holds its lock since before. Once each
-/// lock that is held now has been free for a moment, no record of an older epoch can come any more, and a walk that finds
-/// none is final. Without this a writer that was stopped between the two could leave a record that is refused from its
-/// first moment on.
+/// A writer first takes its record's lock and then reads the active key from the vault. So a lock that is taken after a
+/// rotation began implies a write under the new key, and a write under an older one has held its lock since before.
+/// Once
+/// each currently held lock has been free for a moment, no record of an older epoch can appear any more, and a walk
+/// that
+/// finds none is final. Without this wait, a writer that was stopped between the two steps could leave a record that
+/// readers
+/// refuse from the start.
 struct WriterBarrier {
-    /// How long all locks at once are waited for. Where writers are busy that may never come.
+    /// The time limit for all locks at once. With busy writers they may never all be free.
     private static let patience = Duration.milliseconds(100)
 
     let container: GroupContainer
@@ -20,7 +23,7 @@ struct WriterBarrier {
             directory: container.root, name: ContainerLayout.lockFile, mode: container.sharing.fileMode)
     }
 
-    /// - Throws: `StoreError` `.lockTimeout` where a writer holds its lock for the whole time limit; `.cancelled`.
+    /// - Throws: `StoreError` `.lockTimeout` if a writer holds its lock for the whole time limit; `.cancelled`.
     func wait() throws(StoreError) {
         do throws(FileError) {
             do throws(FileError) { return try pass(.whole, Self.patience) } catch {
@@ -40,18 +43,19 @@ struct WriterBarrier {
 
 /// The slots of lock files that writers hold at one moment, by `/proc/locks` (proc(5)).
 enum HeldSlots {
-    /// A slot of its own, to see whether the list tells of locks at all: that of the bytes `rotation`.
+    /// A slot of this process, to check that the list shows locks at all: that of the bytes `rotation`.
     private static let own = UInt64(0x6E6F_6974_6174_6F72) & 0x3FFF_FFFF_FFFF_FFFF
-    /// A list that grows while it is read is not read for ever.
+    /// The limit for a list that grows while it is read.
     private static let maximumSize = 16 << 20
 
-    /// The slots that may be held in a lock file. Those of other lock files are among them, since the numbers that the list
-    /// gives for a file are not everywhere the ones that stat(2) gives; a slot too many costs one look.
+    /// Returns the slots that may be held in a lock file. Other lock files' slots are included, since the numbers
+    /// that the
+    /// list states for a file are not everywhere those of stat(2); each superfluous slot costs one attempt.
     ///
-    /// - Returns: nil where the list cannot be read or does not show locks that are held.
+    /// - Returns: nil if the list cannot be read or does not show held locks.
     /// - Throws: `FileError` when the lock file cannot be used.
     static func now(of locks: LockFile) throws(FileError) -> [UInt64]? {
-        // Shared: two rotations at once do not hinder each other.
+        // Shared: concurrent rotations do not block each other.
         let proof = try locks.acquire(LockRange(slot: own), .shared, timeout: .seconds(1))
         let list = read()
         proof.unlock()

@@ -152,7 +152,7 @@ extension RecordWatch {
     private func accepted(_ store: SealedStore) -> Watermark? { store.watermarks.mark(of: place.context.nameTag) }
 }
 
-/// One iterator's watch of the vault, while its answer depends on it: otherwise a change of the vault would wake every
+/// An iterator's watch of the vault, while its answer depends on it: otherwise a change of the vault would wake every
 /// watcher of the group. Each iterator has its own: another one's answer may be older or newer, with other
 /// dependencies.
 final class VaultWatch: Sendable {
