@@ -1,4 +1,4 @@
-// What the signatures of groups and containers name, type by type.
+// The types that the signatures of groups and containers name, one by one.
 @_exported public import struct PropertyLists.PropertyListDate
 @_exported public import enum PropertyLists.PropertyListValue
 @_exported public import struct SharedFiles.ErrorDetails

@@ -241,7 +241,7 @@ extension GroupContainer {
     }
 }
 
-/// Where things lie below a container's root; the one place that names them.
+/// The paths below a container's root; no other type names them.
 package enum ContainerLayout {
     /// Sealed records, one file each, in directories by the segments of their names.
     package static let records = "Library/Application Support/Records"

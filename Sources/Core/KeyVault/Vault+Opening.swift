@@ -297,7 +297,7 @@ extension VaultContents {
     func judge(by accepted: [NameTag: AcceptedState], accessGroup: AccessGroup) -> Verdicts {
         verdicts(in: accessGroup) { _, name, mark in
             let verdict = Watermark.verdict(on: mark, after: accepted[name]?.mark)
-            // A jump stops nobody, as where it is accepted.
+            // A jump counts as an advance, as it does for acceptance.
             return verdict == .jumps ? .advances : verdict
         }
     }

@@ -58,7 +58,7 @@ public struct VaultError: StructuredError, Sendable, Equatable {
         }
     }
 
-    /// One line: what failed, on what, why, and what to do.
+    /// The error in one line: the failed operation, its subject, the reason and the advice.
     public var description: String { underlying?.description ?? line }
 }
 

@@ -197,7 +197,7 @@ package let directoryFlags = O_RDONLY | O_DIRECTORY
 /// Flags for reading content: a FIFO must not block the open, a terminal must not become the controlling one.
 let contentFlags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW
 
-/// Flags for a descriptor that stands for a file and reads nothing of it; of a link, for the link.
+/// Flags for a descriptor that denotes a file without reading it; for a link, the link itself.
 package let handleFlags = clinux_o_path | O_NOFOLLOW | O_CLOEXEC
 
 extension Directory {

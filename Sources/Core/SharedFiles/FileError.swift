@@ -30,10 +30,10 @@ public struct FileError: StructuredError, Sendable, Equatable {
         self.init(Code(errno: errno), operation: operation, path: path, errno: errno, advice: advice)
     }
 
-    /// What to do next, in one sentence, with the command for it if there is one.
+    /// The advice in one sentence, with the command for it if there is one.
     public var advice: String { ownAdvice ?? code.defaultAdvice(path: path) }
 
-    /// Computed on demand, like the advice: many of these errors are caught at once, and nobody reads their text.
+    /// Computed on demand, like the advice: many of these errors are caught immediately, and their text is never read.
     public var details: ErrorDetails { details(as: .input) }
 
     package func details(as role: SubjectRole) -> ErrorDetails {
@@ -43,7 +43,7 @@ public struct FileError: StructuredError, Sendable, Equatable {
 }
 
 extension FileError {
-    /// Whether two errors say the same.
+    /// Returns `true` if both errors have the same content.
     public static func == (left: FileError, right: FileError) -> Bool {
         left.code == right.code && left.operation == right.operation && left.path == right.path
             && left.errno == right.errno && left.advice == right.advice
@@ -147,7 +147,7 @@ extension FileError.Code {
     private struct Entry {
         /// The reason as a sentence without its full stop.
         let meaning: String
-        /// What to do, unless the error knows better. `{path}` is the path as a shell word.
+        /// The advice, unless the error has its own. `{path}` is the path as a shell word.
         let advice: String
 
         init(_ meaning: String, _ advice: String = "Check the disk and the system log (dmesg), then try again.") {

@@ -100,12 +100,12 @@ package final class LockFile: Sendable {
         }
     }
 
-    /// Whether the open file is the one that its name stands for now.
+    /// Returns `true` if the name still denotes the open file.
     package static func isNamed(_ file: borrowing Descriptor, _ name: String, in directory: Directory) -> Bool {
         isNamed(try? file.attributes(), name, in: directory)
     }
 
-    /// Whether the open file, which has these facts, is the one that its name stands for now.
+    /// Returns `true` if the name still denotes the open file with these attributes.
     static func isNamed(_ facts: FileAttributes?, _ name: String, in directory: Directory) -> Bool {
         guard let named = try? directory.attributes(ofLeaf: name) else { return false }
         // An open file keeps its inode, so its facts are not asked for again.

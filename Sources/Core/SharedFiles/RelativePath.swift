@@ -89,7 +89,7 @@ package struct LeafName: Sendable, Hashable {
 }
 
 extension UInt8 {
-    /// Whether it is a hexadecimal digit as this package writes them in names: `0` to `9`, `a` to `f`.
+    /// The byte is a hexadecimal digit as this package writes them in names: `0` to `9`, `a` to `f`.
     package var isLowerHexDigit: Bool {
         UInt8(ascii: "0")...UInt8(ascii: "9") ~= self || UInt8(ascii: "a")...UInt8(ascii: "f") ~= self
     }

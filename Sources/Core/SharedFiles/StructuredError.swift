@@ -34,7 +34,7 @@ extension StructuredError {
     /// An error whose description is that of its cause falls back to this line.
     package var line: String { "\(details.message) [\(code.rawValue)]. \(advice.printable)" }
 
-    /// One line without control characters: what failed, on what, why, and what to do.
+    /// The error in one line without control characters: the failed operation, its subject, the reason and the advice.
     public var description: String { line }
 }
 

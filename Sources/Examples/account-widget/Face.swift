@@ -12,7 +12,7 @@ enum Face: Equatable {
     /// The record exists, and the store rejects it.
     case refused(code: StoreError.Code, reason: String)
 
-    /// What there is to show of an update.
+    /// Creates the face that shows an update.
     init(_ update: RecordUpdate<WidgetAuthState>) {
         switch update.outcome {
         case .value(let snapshot): self.init(snapshot.value)
@@ -23,7 +23,7 @@ enum Face: Equatable {
     }
 
     private init(_ state: WidgetAuthState) {
-        // The rules of the record promise both while somebody is signed in.
+        // The rules of the record guarantee both while a user is signed in.
         guard state.isAuthenticated, let name = state.displayName, let expiry = state.tokenExpiresAt else {
             self = .signedOut
             return

@@ -70,7 +70,7 @@ enum ImageHead {
     /// The brands of HEIC and AVIF.
     private static let brands: Set = ["heic", "heix", "hevc", "heim", "heis", "mif1", "msf1", "avif", "avis"]
 
-    /// Whether the first bytes are those of a PNG, JPEG, GIF, WebP, HEIC, AVIF or TIFF file.
+    /// Returns `true` if the first bytes are those of a PNG, JPEG, GIF, WebP, HEIC, AVIF or TIFF file.
     static func isImage(_ head: [UInt8]) -> Bool {
         if starts.contains(where: { head.starts(with: $0) }) { return true }
         if head.starts(with: "RIFF".utf8) { return head.dropFirst(8).starts(with: "WEBP".utf8) }
@@ -79,7 +79,7 @@ enum ImageHead {
     }
 }
 
-/// What form a file, or a value in it, has.
+/// The form of a file, or of a value in it.
 package enum CarrierForm: String, Hashable, Sendable, CaseIterable {
     case text, json, utf16, log
     case xmlPropertyList, binaryPropertyList, openStepPropertyList, keyedArchive

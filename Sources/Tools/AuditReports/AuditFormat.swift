@@ -4,9 +4,9 @@ public import ContainerAudit
 public enum AuditFormat: String, Sendable, CaseIterable {
     /// A table for a person at a terminal.
     case table
-    /// One JSON object with everything.
+    /// A single JSON object with everything.
     case json
-    /// One JSON object per line, for pipes.
+    /// A JSON object per line, for pipes.
     case jsonl
     /// SARIF 2.1.0, for code hosts.
     case sarif
@@ -14,7 +14,7 @@ public enum AuditFormat: String, Sendable, CaseIterable {
     case junit
     /// CSV (RFC 4180), for spreadsheets.
     case csv
-    /// One HTML page for a browser.
+    /// A single HTML page for a browser.
     case html
 
     /// Writes the report piece by piece.

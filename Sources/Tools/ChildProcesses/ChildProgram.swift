@@ -2,7 +2,7 @@ package import Glibc
 
 /// A program to start in a child process, by posix_spawn(3).
 ///
-/// The child blocks no signal, whatever this process blocks.
+/// The child blocks no signal, regardless of the signals that this process blocks.
 package struct ChildProgram {
     /// The way that a program is found.
     package enum Location {

@@ -41,7 +41,7 @@ extension GroupContainer {
 }
 
 extension GroupContainer {
-    /// Opens the kernel's semaphore of a name; makes it, and the record in the container, where there is none.
+    /// Opens the kernel's semaphore of a name; creates it, and the record in the container, if it does not exist.
     ///
     /// - Throws: ``AppGroupError``.
     package func openSemaphore(
@@ -52,7 +52,7 @@ extension GroupContainer {
         return try IPCOpening(place: place, wish: wish).open(creating: creating).object
     }
 
-    /// Opens the kernel's segment of a name; makes it, and the record in the container, where there is none.
+    /// Opens the kernel's segment of a name; creates it, and the record in the container, if it does not exist.
     ///
     /// - Parameter capacity: Bytes; `nil` takes a segment of any size.
     /// - Throws: ``AppGroupError``.
@@ -90,13 +90,13 @@ package struct OpenSegment: Sendable {
     package let place: IPCPlace
     /// The kernel's object.
     package let kernel: KernelSegment
-    /// How its bytes are divided.
+    /// The layout of its bytes.
     package let plan: SegmentLayout
-    /// What its bytes begin with.
+    /// The first bytes of the segment.
     package let stamp: [UInt8]
 }
 
-/// What lies in a container for semaphores, shared memory and sockets, for who looks at a container.
+/// The files in a container for semaphores, shared memory and sockets, for tools that examine a container.
 package enum IPCFile {
     /// The lock file in either directory; empty.
     package static let lockName = IPCPlace.lockName

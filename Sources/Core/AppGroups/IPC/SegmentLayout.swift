@@ -1,4 +1,4 @@
-/// How a segment is divided, little-endian:
+/// The layout of a segment, little-endian:
 ///
 /// | bytes | |
 /// | --- | --- |
@@ -7,9 +7,10 @@
 /// | 40–47, 48–55 | length of the value in the first slot, and in the second |
 /// | 64… | the slots, `stride` bytes each; of bytes there is only one |
 ///
-/// Generation n lies in slot n mod 2. A writer, who holds the name's lock, fills the slot of n + 1 and then makes n + 1 the
-/// generation. So a writer that is killed has changed nothing that anybody reads; and a reader that finds the same generation
-/// after its copy as before it has copied one value, since nobody had begun on its slot.
+/// Generation n is in slot n mod 2. A writer, which holds the name's lock, fills the slot of n + 1 and then makes n + 1
+/// the
+/// generation. So a writer that is killed has changed no bytes that a reader uses; and a reader that finds the same
+/// generation after its copy as before has copied one value, since no writer had begun on its slot.
 package struct SegmentLayout: Hashable, Sendable {
     package static let generationOffset = IPCStamp.size
     package static let headerSize = 64

@@ -47,7 +47,7 @@ package enum SecretBase64 {
         guard text.count >= pads, text.suffix(pads).allSatisfy({ $0 == UInt8(ascii: "=") }) else {
             throw CryptoError(.malformedEncoding, "base64 decoding")
         }
-        // Looks at every letter, so that the time tells no more than the alphabet.
+        // Reads every letter, so that the time reveals no more than the alphabet.
         let urlLetters = text.reduce(0) { count, letter in
             count + (letter == UInt8(ascii: "-") ? 1 : 0) + (letter == UInt8(ascii: "_") ? 1 : 0)
         }

@@ -85,8 +85,9 @@ extension Vault {
 }
 
 extension VaultPlace {
-    /// Whether anything has the name of one of the vault's files, also a link to nothing: a vault without its `vault` still has
-    /// what is *when unlocked*.
+    /// A file with the name of one of the vault's files exists, also a link to nothing: a vault without its `vault`
+    /// file still
+    /// has the keys of *when unlocked*.
     package var holdsAnyFile: Bool {
         Self.leaves.contains { leaf in
             var status = stat()

@@ -16,7 +16,7 @@ package struct Keyring: SealingKeySource {
     /// Then a blob counts only under a name that this user has accepted before.
     package let isPersonMissing: Bool
 
-    /// Unwraps the keys of *after first unlock*. Those of the other class are listed, never omitted: locked is not
+    /// Unwraps the keys of *after first unlock*. The keys of the other class are listed, never omitted: locked is not
     /// unknown.
     ///
     /// - Parameter passingDamage: Whether to leave out a key that does not match its entry.

@@ -145,9 +145,9 @@ extension Vault {
 
 /// The result of rotating the keys of a group that has no container.
 package struct KeyRotation: Sendable, Hashable {
-    /// Whether blobs of earlier epochs are refused now, in both classes.
+    /// Blobs of earlier epochs are refused now, in both classes.
     package fileprivate(set) var isCompleted: Bool
-    /// Whether *when unlocked* was not rotated because the vault is locked.
+    /// The class *when unlocked* was not rotated because the vault is locked.
     package let needsUnlocking: Bool
 }
 

@@ -47,11 +47,14 @@ public enum VaultAvailability: String, Sendable, Hashable, CaseIterable {
 extension Vault {
     /// Returns whether the vault could be opened now with `.automatic`.
     ///
-    /// Has no side effects: nothing is made, written or logged, no password is hashed, and nobody is asked. It looks at the
-    /// file's front part only; damage further back shows when the vault is opened, and so does a write that is older than one
-    /// which this user's programs have seen in its period.
-    /// - Throws: `VaultError` where none of the answers is true: `.unsupported` for a vault of a newer version, `.file`
-    ///   when the system failed.
+    /// Has no side effects: nothing is created, written or logged, no password is hashed, and the user is not asked. It
+    /// reads
+    /// the file's front part only; damage further back is detected when the vault is opened, and so is a write older
+    /// than one
+    /// that this user's programs have seen in its period.
+    /// - Throws: `VaultError` if no result applies: `.unsupported` for a vault of a newer version, `.file` when the
+    ///   system
+    ///   failed.
     public static func availability(
         _ accessGroup: AccessGroup, in home: GroupsHome
     ) throws(VaultError) -> VaultAvailability {

@@ -1,4 +1,4 @@
-/// One object of a binary property list as the file has it: its kind, and its value or the place of its contents.
+/// An object of a binary property list as stored in the file: its kind, and its value or the place of its contents.
 ///
 /// The layout and the kinds are those of Apple's `CFBinaryPList.c`, with the kinds that only archives have and those that
 /// Apple reserved. A reader of values refuses these (`PropertyListObject`); a search for leaves reads them.
@@ -141,10 +141,10 @@ package struct PropertyListTrailer: Sendable {
     package let objectCount: Int
     /// The object that is the whole.
     package let top: Int
-    /// Where the table begins; all objects are before it.
+    /// The start of the table; all objects are before it.
     package let table: Int
 
-    /// Where the first object may be: behind the header.
+    /// The lowest offset of an object: after the header.
     package static let firstOffset = 8
 
     /// Header, trailer and table have to fill the file together with the objects, to the byte.
@@ -233,7 +233,7 @@ struct PropertyListTable {
 }
 
 extension UnsafeRawBufferPointer {
-    /// An unsigned number of 1 to 8 bytes; nil where it does not lie inside.
+    /// Returns an unsigned number of 1 to 8 bytes; nil if it is not inside the bytes.
     fileprivate func bigEndian(at position: Int, size: Int) -> UInt64? {
         guard position >= 0, 1...8 ~= size, position <= count - size else { return nil }
         return bigEndian(position..<position + size)

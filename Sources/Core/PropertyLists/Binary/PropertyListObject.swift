@@ -1,4 +1,4 @@
-/// One object of a binary property list of values: what it is and where its contents lie.
+/// An object of a binary property list of values: its kind and the position of its contents.
 enum PropertyListObject {
     /// A number, a truth value or a date, or `nil` for null.
     case scalar(PropertyListValue?)

@@ -90,7 +90,7 @@ package struct OpenStepScanner {
     }
 }
 
-/// What follows a backslash in a quoted string of an OpenStep property list.
+/// The text after a backslash in a quoted string of an OpenStep property list.
 struct OpenStepEscape {
     private(set) var cursor: TextCursor
 

@@ -52,7 +52,7 @@ extension CivilTime {
     /// `2026-11-21T03:30:00Z`, as XML property lists have it.
     package var text: String { "\(dayText)T\(clockText)Z" }
 
-    /// `20261121T033000Z`, the basic form of ISO 8601: sorts by time, and may stand in a file's name.
+    /// `20261121T033000Z`, the basic form of ISO 8601: sorts by time, and is valid in a file's name.
     package var compactText: String {
         "\(year.padded(to: 4))\(month.padded(to: 2))\(day.padded(to: 2))T"
             + "\(hour.padded(to: 2))\(minute.padded(to: 2))\(second.padded(to: 2))Z"
@@ -96,7 +96,7 @@ package struct DateScanner {
         return CivilTime(year: year, month: month, day: day, hour: hour, minute: minute, second: second)
     }
 
-    /// Reads a fraction of 1 to 9 digits as nanoseconds; 0 if there is none.
+    /// Reads a fraction of 1 to 9 digits as nanoseconds; 0 without a fraction.
     package mutating func fraction() -> Int? {
         guard skip(".") else { return 0 }
         let count = text[position...].prefix(10).prefix { 0x30...0x39 ~= $0 }.count

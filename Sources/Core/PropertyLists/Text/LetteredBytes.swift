@@ -31,7 +31,7 @@ package enum Base64 {
 
     /// Returns the bytes of a text in either alphabet, or `nil` if it holds another character.
     ///
-    /// White space and control characters may stand anywhere. Padding may be missing, and ends the text.
+    /// White space and control characters are allowed anywhere. Padding may be missing, and ends the text.
     /// - Parameters:
     ///   - most: Decoding stops after so many bytes, for a look at the beginning.
     ///   - isCut: Whether the text may end within a byte, which is then left out.
@@ -85,7 +85,8 @@ package enum Base64 {
     }
 }
 
-/// Hexadecimal digits of bytes that are no secret. Those of a key go through `Hexadecimal` of CryptoPrimitives, in constant time.
+/// Hexadecimal digits of bytes that are no secret. Digits of a key are decoded by `Hexadecimal` of CryptoPrimitives, in
+/// constant time.
 package enum HexDigits {
     /// Returns the value of a digit in either case, or `nil` for another character.
     package static func value(of byte: UInt8) -> UInt8? {
@@ -105,7 +106,7 @@ package enum HexDigits {
 
     /// Returns the bytes of pairs of digits in either case, or `nil` for another character and an odd number of digits.
     ///
-    /// White space and control characters may stand anywhere.
+    /// White space and control characters are allowed anywhere.
     /// - Parameter most: Decoding stops after so many bytes, for a look at the beginning.
     package static func decode(_ text: UnsafeRawBufferPointer, most: Int = .max) -> [UInt8]? {
         var bytes: [UInt8] = []

@@ -75,7 +75,7 @@ package struct SealedBlob: Sendable {
     package let header: VerifiedHeader
 }
 
-/// What a writer says about a blob before it is sealed; times are milliseconds since 1970.
+/// A writer's description of a blob before it is sealed; times are milliseconds since 1970.
 package struct BlobDescription: Sendable {
     package var context: BlobContext
     package var flags: BlobFlags

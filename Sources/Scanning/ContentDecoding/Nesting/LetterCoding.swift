@@ -1,6 +1,6 @@
 internal import PropertyLists
 
-/// How bytes are written in letters.
+/// The encoding of bytes in letters.
 package enum LetterCoding: String, Hashable, Sendable {
     case base64, base64url, hex
     /// Percent encoding, such as `%41`, as in addresses.
@@ -93,7 +93,7 @@ struct LetterTable: Sendable {
         var bits: UInt64 = 0
         for letter in text.prefix(8) {
             let value = Base64.values[Int(letter)]
-            // A space, or the end: a longer look tells.
+            // A space, or the end: more text is needed to decide.
             if value > 63 { return true }
             bits = bits << 6 | UInt64(value)
         }

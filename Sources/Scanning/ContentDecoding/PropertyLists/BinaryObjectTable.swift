@@ -1,6 +1,6 @@
 internal import PropertyLists
 
-/// The objects of a binary property list, read one at a time from wherever they lie.
+/// The objects of a binary property list, read one at a time from their source.
 final class BinaryObjectTable {
     /// More than any file of a sensible size has; a bit is kept for each.
     private static let mostObjects = 64 << 20
@@ -59,7 +59,7 @@ extension CarrierFault {
     }
 }
 
-/// One object of a binary property list for a search: what it is, and where in the file its contents lie.
+/// An object of a binary property list for a search: its kind, and the position of its contents in the file.
 enum BinaryObject {
     case null
     case flag(Bool)

@@ -1,6 +1,6 @@
 internal import PropertyLists
 
-/// What follows `Basic` and `Bearer`, RFC 7617 and 6750.
+/// The credentials after `Basic` and `Bearer`, RFC 7617 and 6750.
 enum HeaderCredential {
     /// Finds a name and a password in base64.
     static func basic(in text: SearchText, _ keyword: Range<Int>) -> Detector.Draft? {

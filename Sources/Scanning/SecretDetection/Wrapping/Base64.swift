@@ -2,7 +2,7 @@ internal import PropertyLists
 
 /// Base64 as a search meets it: words inside of it, and texts that are cut off or escaped.
 extension Base64 {
-    /// The letters that depend on these bytes alone, when so many bytes (0 to 2) stand before them in their group.
+    /// Returns the letters that depend on these bytes alone, if that many bytes (0 to 2) precede them in their group.
     static func letters(of bytes: [UInt8], shiftedBy shift: Int) -> [UInt8] {
         let first = (shift * 8 + 5) / 6
         let end = (shift + bytes.count) * 8 / 6

@@ -1,6 +1,6 @@
 internal import PropertyLists
 
-/// Tells bytes that may be a bare key: of a key's size, and random as far as so few bytes show.
+/// Detects bytes that may be a bare key: of a key's size, and random as far as so few bytes show.
 enum KeyMaterial {
     /// AES-128 to AES-256, ChaCha20, X25519, Ed25519 seeds, HMAC keys; an Ed25519 secret key, an XTS key.
     private static let sizes: Set<Int> = [16, 24, 32, 48, 64]

@@ -6,7 +6,7 @@ internal import Glibc
 internal import KeyVault
 internal import SystemPackage
 
-/// One audit: its target, its keys and its suppressions.
+/// An audit: its target, its keys and its suppressions.
 struct AuditJob {
     struct Result {
         let report: AuditReport

@@ -63,7 +63,7 @@ struct DefaultsAccess: ParsableArguments {
     }
 }
 
-/// One suite that a command works on.
+/// The suite that a command works on.
 struct DefaultsDomain {
     let store: SealedStore
     let defaults: SealedDefaults

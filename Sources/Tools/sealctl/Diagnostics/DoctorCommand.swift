@@ -51,7 +51,7 @@ struct DoctorCommand: SealctlCommand {
     }
 }
 
-/// One line of the output of `doctor`.
+/// A line of the output of `doctor`.
 struct Diagnosis {
     enum State: String {
         /// Everything is in order.

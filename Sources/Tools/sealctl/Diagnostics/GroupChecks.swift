@@ -4,7 +4,7 @@ internal import KeyVault
 internal import SharedFiles
 internal import SystemPackage
 
-/// One group's container and vault.
+/// The checks of one group's container and vault.
 enum GroupChecks {
     static func examine(_ group: AppGroup, in home: GroupsHome) -> [Diagnosis] {
         container(group, home) + VaultCheck.examine(AccessGroup(group), in: home)

@@ -4,7 +4,7 @@ internal import Glibc
 internal import SealedState
 internal import SharedFiles
 
-/// One action of `repair`.
+/// An action of `repair`.
 struct Repair {
     enum Kind: String {
         /// Removes a temporary file that a writer left.

@@ -156,7 +156,7 @@ struct RecordHistory {
     }
 }
 
-/// One known event of a record's past.
+/// A known event of a record's past.
 struct HistoryEvent {
     enum Kind: String {
         /// The result of a read now.

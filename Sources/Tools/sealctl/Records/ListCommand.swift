@@ -62,7 +62,7 @@ struct ListCommand: SealctlCommand {
     }
 }
 
-/// One line of the list.
+/// A line of the list.
 private struct ListedRecord {
     let name: String
     let provenance: Provenance?

@@ -40,7 +40,7 @@ struct MovingInView {
     }
 }
 
-/// One file of a move, for people and programs.
+/// A file of a move, for people and programs.
 struct MovedItemView {
     private let item: MovedItem
 

@@ -7,7 +7,7 @@ internal import SealedState
 internal import Sealing
 internal import SharedFiles
 
-/// One file of a snapshot.
+/// A file of a snapshot.
 struct SnapshotFile {
     enum Seal: String {
         /// The file was not checked with a key.

@@ -157,7 +157,7 @@ struct LiveView: Sendable {
     }
 }
 
-/// One line of a watch.
+/// A line of a watch.
 struct WatchLine {
     let change: RecordChange
     let event: WatchEvent

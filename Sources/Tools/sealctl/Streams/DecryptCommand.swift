@@ -48,7 +48,7 @@ struct DecryptCommand: SealctlCommand {
     }
 }
 
-/// One stream from a sealed input to its target.
+/// The decryption of one stream from a sealed input to its target.
 private struct StreamOpening {
     let input: InputFile
     let target: OutputFile

@@ -26,7 +26,7 @@ struct Confirmation: ParsableArguments {
         }
     }
 
-    /// Returns whether the user consents: `false` also where nobody can be asked.
+    /// Returns whether the user consents: `false` also if no user can be asked.
     ///
     /// For a part that a command can leave out; `require(_:_:)` ends the command.
     func isGiven(to action: String, _ losses: [String]) throws(Failure) -> Bool {

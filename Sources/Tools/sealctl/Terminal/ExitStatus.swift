@@ -45,7 +45,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     /// EX_CONFIG.
     case configuration = 78
 
-    /// What it says, in a few words.
+    /// The meaning, in a few words.
     var meaning: String { Self.meanings[self] ?? "" }
 
     private static let meanings: [ExitStatus: String] = [

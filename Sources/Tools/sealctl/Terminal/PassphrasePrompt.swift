@@ -68,7 +68,7 @@ struct HiddenTerminal: ~Copyable {
     }
 }
 
-/// One line of a secret, in guarded memory.
+/// A line of a secret, in guarded memory.
 struct SecretLine: ~Copyable {
     /// The line without its end. One byte more than the limit represents any longer line.
     let bytes: SecretBytes

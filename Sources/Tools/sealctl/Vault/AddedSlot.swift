@@ -2,7 +2,7 @@ internal import AppGroups
 internal import ArgumentParser
 internal import KeyVault
 
-/// One new slot of an existing vault. The options for the vault's present credential have the shorter names.
+/// A new slot of an existing vault. The options for the vault's present credential have the shorter names.
 struct AddedSlot: ParsableArguments {
     @Flag(help: "Ask twice for a new passphrase on the terminal.")
     var newPassphrase = false
@@ -67,7 +67,7 @@ struct AddedSlot: ParsableArguments {
     /// True if a new slot was stated.
     var isStated: Bool { count > 0 }
 
-    /// Whether the slot that was named, or a passphrase where none was, reaches what is protected when unlocked.
+    /// The named slot, or without one a passphrase, reaches the keys that are protected when unlocked.
     var reachesWhenUnlocked: Bool { !isStated || passphraseSource != nil || (recipient != nil && !unattended) }
 
     /// - Throws: `Failure` `noSlot` where none was named.

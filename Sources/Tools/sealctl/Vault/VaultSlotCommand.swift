@@ -173,7 +173,7 @@ struct VaultSlotChangeCommand: SealctlCommand {
         let vault = try keyOptions.openVault(of: group, asksUnasked: true)
         let old = if let id { id } else { try onlyPassphrase(of: vault) }
         let slots = try Failure.onVault { () throws(VaultError) in try vault.slots() }
-        // Who gives the passphrase that is replaced knows of the change; every other holder is locked out by it.
+        // The user who enters the replaced passphrase knows of the change; every other holder is locked out by it.
         let replaced = slots.first { $0.id == old }
         let isOwn = vault.openingSlot == old && replaced?.kind == .passphrase
         let losesReach = replaced?.reach == .whenUnlocked && !newSlot.reachesWhenUnlocked
