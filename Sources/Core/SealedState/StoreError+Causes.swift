@@ -8,7 +8,7 @@ extension StoreError {
     package init(_ error: FileError, _ operation: String, _ subject: String) {
         let code: Code =
             switch error.code {
-            // An absent record is reported before this conversion, so the missing file is one that holds records.
+            // An absent record is reported before this conversion, so here a directory of records is missing.
             case .notFound: .containerMissing
             case .tooLarge: .tooLarge
             case .unsafePath, .notRegularFile: .malformed

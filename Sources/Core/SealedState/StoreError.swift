@@ -61,9 +61,9 @@ extension StoreError {
         public static let wrongEpoch = Code(rawValue: "wrongEpoch")
         /// The header was changed, or written for another key.
         public static let wrongCommitment = Code(rawValue: "wrongCommitment")
-        /// Of an epoch that a completed rotation has ended.
+        /// From an epoch that a completed rotation has ended.
         public static let retiredEpoch = Code(rawValue: "retiredEpoch")
-        /// Of *after first unlock* under a name that is *when unlocked*.
+        /// A blob of *after first unlock* under a name that is *when unlocked*.
         public static let downgraded = Code(rawValue: "downgraded")
         /// This user's programs have opened a vault there, and it, or one of its files, is missing.
         public static let vaultMissing = Code(rawValue: "vaultMissing")

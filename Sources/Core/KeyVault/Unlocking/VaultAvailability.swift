@@ -19,9 +19,9 @@ public enum VaultAvailability: String, Sendable, Hashable, CaseIterable {
     /// The vault or its persons are not those that this user's programs accept: the known team key has not certified
     /// them, or they do not succeed the remembered ones.
     case replaced
-    /// It and the one that this user's programs remember continue the same state in two ways.
+    /// The vault and the one that this user's programs remember continue the same state in two ways.
     case forked
-    /// It is of an earlier state than this user's programs have seen, or than the roster accepts.
+    /// The vault is of an earlier state than this user's programs have seen, or than the roster accepts.
     case rolledBack
 
     /// Creates the availability that an error of opening implies.

@@ -1,7 +1,7 @@
 package import PropertyLists
 
-/// Checks that bytes are one JSON text, exactly as RFC 8259 has it: no comments, no trailing commas, no byte order mark,
-/// valid UTF-8, whole surrogate pairs. It builds nothing and looks at each byte once.
+/// Checks that bytes are one JSON text, exactly as RFC 8259 has it: no comments, no trailing commas, no byte order
+/// mark, valid UTF-8, whole surrogate pairs. It builds nothing and looks at each byte once.
 package enum JSONChecker {
     /// - Throws: The first fault.
     package static func check(_ text: UnsafeRawBufferPointer, maximumDepth: Int) throws(JSONFault) {
@@ -39,8 +39,8 @@ package enum JSONStructure {
     /// Returns `true` if the text is too short, too flat and too plain to reach any limit: the usual record, in one
     /// fast pass.
     ///
-    /// Each value and each byte of a key takes a byte, each level an opening bracket, and each mark a byte beyond ASCII or
-    /// an escape.
+    /// Each value and each byte of a key takes a byte, each level an opening bracket, and each mark a byte beyond ASCII
+    /// or an escape.
     private static func isHarmless(_ json: UnsafeRawBufferPointer, _ limits: StructureLimits) -> Bool {
         guard json.count <= min(limits.values, StructureLimits.longestKey) else { return false }
         var openings = 0

@@ -46,7 +46,8 @@ package enum PayloadCoding {
 
 /// Records as binary property lists: bytes and dates as they are.
 ///
-/// A nil inside an array is written as the text `$null`, as Foundation does; the same text as a value reads back as nil.
+/// A nil inside an array is written as the text `$null`, as Foundation does; the same text as a value reads back as
+/// nil.
 package enum PropertyListCodec {
     private static let encoder: PropertyListEncoder = {
         let encoder = PropertyListEncoder()

@@ -18,7 +18,8 @@ extension SealedDefaults {
     /// If nothing has changed, nothing is written.
     /// - Parameter change: Gets all values of the suite. It must not use the same suite, may be called again if the
     ///   container was replaced meanwhile, and may throw: then nothing is written.
-    /// - Throws: `StoreError`: `.declined` with the closure's error as its `cause`; `.tooLarge`; as `SealedStore.write`.
+    /// - Throws: `StoreError`: `.declined` with the closure's error as its `cause`; `.tooLarge`; as
+    ///   `SealedStore.write`.
     public func edit(_ change: (inout [String: PropertyListValue]) throws -> Void) throws(StoreError) {
         try edit(EditOptions(), change)
     }

@@ -7,7 +7,8 @@ extension SealedDefaults {
     /// ```swift
     /// for await theme in try defaults.changes(of: .theme) { show(theme) }
     /// ```
-    /// - Throws: `StoreError` `.watchLimit` when the system gives no more watches, with the setting that raises the limit.
+    /// - Throws: `StoreError` `.watchLimit` when the system gives no more watches, with the setting that raises the
+    ///   limit.
     public func changes<Value>(of key: DefaultsKey<Value>) throws(StoreError) -> DefaultsValues<Value> {
         try DefaultsValues(of: key, in: self)
     }

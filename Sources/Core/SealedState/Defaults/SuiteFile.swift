@@ -133,8 +133,8 @@ package final class SuiteFile: Sendable {
 
 /// The checked name of a suite of defaults, with its record.
 ///
-/// A name is one segment of a record's name: letters, digits, `.`, `_`, `-`, not beginning with a dot, 200 bytes at most.
-/// Identifiers of groups and programs are such names.
+/// A name is one segment of a record's name: letters, digits, `.`, `_`, `-`, not beginning with a dot, 200 bytes at
+/// most. Identifiers of groups and programs are such names.
 package struct DefaultsSuite: Hashable, Sendable {
     /// The prefix of the names of records that hold suites.
     package static let namePrefix = "\(RecordName.reservedSegment)/defaults/"

@@ -132,7 +132,7 @@ struct BlobSurvey {
         return blob
     }
 
-    /// The lowest epoch of a blob that becomes useless for a backup's key by a rotation of this program.
+    /// Returns the lowest epoch of blobs that a backup's key can no longer open after a rotation by this program.
     ///
     /// A blob of an epoch that a completed rotation has ended cannot be used under any key, and a locked vault rotates
     /// *after

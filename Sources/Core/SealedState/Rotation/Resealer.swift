@@ -13,7 +13,7 @@ struct Resealer {
         case resealed(Int)
         /// The blob has changed since it was found; the next walk examines it.
         case changed
-        /// It stays unchanged; with its identity, if it could be opened.
+        /// The blob stays unchanged; with its identity, if it could be opened.
         case left(LeftBlob, BlobIdentity?)
     }
 

@@ -64,7 +64,7 @@ public struct KeyUse: Sendable {
 
 /// The reason why a key must not be destroyed.
 public enum KeyObstacle: Sendable, Hashable, CustomStringConvertible {
-    /// It is the key that blobs are sealed under.
+    /// New blobs are sealed under the key.
     case active
     /// No completed rotation has ended its epoch: a program may still be writing under it.
     case rotationNotCompleted

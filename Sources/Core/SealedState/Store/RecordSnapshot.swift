@@ -13,7 +13,8 @@ public struct Provenance: Sendable, Hashable {
     public let notAfter: Date?
     /// The schema version it was written in.
     public let schemaVersion: Int
-    /// The id of the writer whose signature was verified, as 32 hexadecimal digits; nil for a name that no roster governs.
+    /// The id of the writer whose signature was verified, as 32 hexadecimal digits; nil for a name that no roster
+    /// governs.
     public let writer: String?
 
     init(_ header: BlobHeader, writer: WriterID?) {

@@ -62,7 +62,8 @@ extension SealedStore {
             writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout), change)
     }
 
-    /// Deletes a record: a tombstone takes its place and its next sequence, so that the deletion cannot be undone unseen.
+    /// Deletes a record: a tombstone takes its place and its next sequence, so that the deletion cannot be undone
+    /// unseen.
     ///
     /// - Returns: The tombstone's sequence.
     /// - Throws: `StoreError`, as `write`; `.absent` when there is no record to delete.

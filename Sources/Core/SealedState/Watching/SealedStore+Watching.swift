@@ -28,8 +28,8 @@ extension SealedStore {
     ///   - cursor: The last update that was handled, from this process or an earlier one. If the record is still in
     ///     that state,
     ///     only the next change is returned.
-    /// - Throws: `StoreError`: `.invalidName`; `.invalidCursor` for the cursor of another record; `.watchLimit` when the
-    ///   system gives no more watches, with the setting that raises the limit.
+    /// - Throws: `StoreError`: `.invalidName`; `.invalidCursor` for the cursor of another record; `.watchLimit` when
+    ///   the system gives no more watches, with the setting that raises the limit.
     public func updates<Record: SealedRecord>(
         of type: Record.Type, named name: String = Record.recordName, from cursor: UpdateCursor? = nil
     ) throws(StoreError) -> RecordUpdates<Record> {

@@ -54,7 +54,7 @@ package enum LetterCoding: String, Hashable, Sendable {
     }
 }
 
-/// Which letters belong to which codings.
+/// The letters of each coding.
 struct LetterTable: Sendable {
     static let shared = LetterTable()
 

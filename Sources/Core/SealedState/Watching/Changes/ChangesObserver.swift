@@ -209,7 +209,7 @@ struct ChangesPause: Sendable {
     }
 }
 
-/// Detects that the clock was set: its time differs from the expected one by the time since the machine's start.
+/// Detects that the clock was set: its time differs from the one expected from the steady clock.
 struct ClockJumps: Sendable {
     /// Smaller differences are normal corrections of clocks.
     private static let tolerance = 0.25
