@@ -1,7 +1,6 @@
 // The types that the store's signatures name, and that a program needs to call them: one import is enough. Single
-// types,
-// since a whole module would add dozens that no program of a store needs; a `typealias` would hide their members from
-// clients with MemberImportVisibility. `.ci/lint` counts the visible types.
+// types, since a whole module would add dozens that no program of a store needs; a `typealias` would hide their members
+// from clients with MemberImportVisibility. `.ci/lint` counts the visible types.
 @_exported public import struct AppGroups.AppGroup
 @_exported public import struct AppGroups.AppGroupError
 @_exported public import enum AppGroups.EntitlementPolicy

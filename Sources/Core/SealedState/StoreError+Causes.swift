@@ -22,8 +22,7 @@ extension StoreError {
     }
 
     /// Converts the error of a write. A write replaces anything in a record's place, so a link, a pipe or a directory
-    /// in the
-    /// way is no malformed record: the container, its lock file or a directory of the path is wrong.
+    /// in the way is no malformed record: the container, its lock file or a directory of the path is wrong.
     package init(writing error: FileError, _ subject: String) {
         switch error.code {
         case .unsafePath, .notRegularFile, .notDirectory:

@@ -8,8 +8,7 @@
 /// | 64… | the slots, `stride` bytes each; of bytes there is only one |
 ///
 /// Generation n is in slot n mod 2. A writer, which holds the name's lock, fills the slot of n + 1 and then makes n + 1
-/// the
-/// generation. So a writer that is killed has changed no bytes that a reader uses; and a reader that finds the same
+/// the generation. So a writer that is killed has changed no bytes that a reader uses; and a reader that finds the same
 /// generation after its copy as before has copied one value, since no writer had begun on its slot.
 package struct SegmentLayout: Hashable, Sendable {
     package static let generationOffset = IPCStamp.size

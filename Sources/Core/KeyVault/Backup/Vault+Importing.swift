@@ -86,8 +86,7 @@ extension Vault {
 
 extension VaultPlace {
     /// A file with the name of one of the vault's files exists, also a link to nothing: a vault without its `vault`
-    /// file still
-    /// has the keys of *when unlocked*.
+    /// file still has the keys of *when unlocked*.
     package var holdsAnyFile: Bool {
         Self.leaves.contains { leaf in
             var status = stat()

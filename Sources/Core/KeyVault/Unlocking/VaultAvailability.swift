@@ -48,13 +48,10 @@ extension Vault {
     /// Returns whether the vault could be opened now with `.automatic`.
     ///
     /// Has no side effects: nothing is created, written or logged, no password is hashed, and the user is not asked. It
-    /// reads
-    /// the file's front part only; damage further back is detected when the vault is opened, and so is a write older
-    /// than one
-    /// that this user's programs have seen in its period.
+    /// reads the file's front part only; damage further back is detected when the vault is opened, and so is a write
+    /// older than one that this user's programs have seen in its period.
     /// - Throws: `VaultError` if no result applies: `.unsupported` for a vault of a newer version, `.file` when the
-    ///   system
-    ///   failed.
+    ///   system failed.
     public static func availability(
         _ accessGroup: AccessGroup, in home: GroupsHome
     ) throws(VaultError) -> VaultAvailability {

@@ -92,8 +92,7 @@ struct FileBackend: BlobBackend {
     }
 
     /// Copies a file that gets no second name: another user's where the system protects those, a file with the maximum
-    /// number
-    /// of links, or a file of another file system.
+    /// number of links, or a file of another file system.
     private func copy(_ path: String, as name: String, limit: Int) throws(FileError) {
         let bytes = try root.read(path, limit: limit)
         try root.replace(name, with: bytes, mode: sharing.fileMode, group: sharing.groupID, durability: .durable)
@@ -150,8 +149,7 @@ struct FileBackend: BlobBackend {
     }
 
     /// Creates a directory. If its name could not be synced the write fails with the old value in place, so the error
-    /// is not
-    /// `durabilityUnknown`.
+    /// is not `durabilityUnknown`.
     private func makeDirectory(_ path: String) throws(FileError) {
         do throws(FileError) {
             _ = try root.makeDirectory(path, sharing: sharing)

@@ -19,8 +19,7 @@ extension SealedStore {
     /// Returns the copies of one record's blobs in the container's quarantine, in the order of their paths.
     ///
     /// A copy's record is determined by its header, or else by the note beside it. Any program that may write there can
-    /// forge
-    /// both.
+    /// forge both.
     /// - Throws: `StoreError` `.invalidName`, `.file` if the quarantine cannot be listed.
     package func quarantinedCopies(of name: String) throws(StoreError) -> [QuarantinedCopy] {
         let place = try places.place(stored: name)

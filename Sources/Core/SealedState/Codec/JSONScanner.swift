@@ -57,8 +57,7 @@ package enum JSONStructure {
 }
 
 /// Scans JSON once: by its grammar, which ends at the first fault, or from token to token, in any order. Both count
-/// values,
-/// the bytes of keys and combining marks in the same way.
+/// values, the bytes of keys and combining marks in the same way.
 private struct JSONScanner {
     private let json: UnsafeRawBufferPointer
     private let limits: StructureLimits
@@ -379,8 +378,7 @@ package struct JSONFault: Error, Equatable {
 /// A non-ASCII character in UTF-8 (RFC 3629, section 4).
 package enum UTF8Sequence {
     /// Returns its length in bytes; nil if the bytes do not begin with a valid one: overlong forms, surrogates and
-    /// values
-    /// beyond U+10FFFF are invalid.
+    /// values beyond U+10FFFF are invalid.
     package static func length(in bytes: Slice<UnsafeRawBufferPointer>) -> Int? {
         guard let lead = bytes.first, let second = bytes.dropFirst().first else { return nil }
         let (count, allowed): (Int, ClosedRange<UInt8>)

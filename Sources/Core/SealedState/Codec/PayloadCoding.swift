@@ -61,8 +61,7 @@ package enum PropertyListCodec {
     package static func encode(_ value: some Encodable) throws -> Data { try encoder.encode(value) }
 
     /// Decodes a list that passed `PropertyListStructure`, and nothing else: the decoder accepts other kinds of
-    /// property lists
-    /// as well, and crashes on some inputs. The buffer is not kept.
+    /// property lists as well, and crashes on some inputs. The buffer is not kept.
     package static func decode<Value: Decodable>(
         _ type: Value.Type, from list: UnsafeRawBufferPointer
     ) throws -> Value {

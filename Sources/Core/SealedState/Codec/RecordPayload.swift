@@ -32,8 +32,7 @@ package final class RecordPayload {
 
     /// - Parameters:
     ///   - protection: The class of its key. With nil a value keeps the class of the one that it replaces: a program
-    ///     that
-    ///     does not know the record's type must not lower its class.
+    ///     that does not know the record's type must not lower its class.
     ///   - mayLowerClass: Pass `true` if a person has stated the class of this write.
     ///   - scan: An earlier scan of these bytes' structure, so that it is not repeated.
     package init(
@@ -89,8 +88,7 @@ enum CodingFault {
     }
 
     /// Returns the key's name if it is a case of an enum, which is a field of the type; every other key is data, such
-    /// as a
-    /// dictionary's.
+    /// as a dictionary's.
     private static func name(_ key: any CodingKey) -> String {
         if let index = key.intValue { return "[\(index)]" }
         let mirror = Mirror(reflecting: key)

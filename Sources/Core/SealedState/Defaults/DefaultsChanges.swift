@@ -5,8 +5,7 @@ public struct DefaultsChange: Sendable {
     /// The keys with changed, added or removed values; arguments are not included, since they never change.
     public let keys: Set<String>
     /// The reason why the suite's file is refused or missing; nil if it is good, or good again. While it is refused the
-    /// keys
-    /// are empty: the known values remain.
+    /// keys are empty: the known values remain.
     public let rejection: StoreError?
 }
 

@@ -10,11 +10,9 @@ internal import Synchronization
 /// that could not be set. `$theme` has the calls that throw.
 ///
 /// `settings.count += 1` is a read and then a write: a value that another program writes in between is lost, as with
-/// every
-/// property. Use `settings.$count.update { $0 += 1 }` for a value computed from the old one; it loses nothing. Since
-/// the
-/// value that was read may be a replacement, a property whose last reading failed is not set until a reading succeeds:
-/// `onFailure` is called with the same error again. `settings.$count.set(1)` sets it regardless.
+/// every property. Use `settings.$count.update { $0 += 1 }` for a value computed from the old one; it loses nothing.
+/// Since the value that was read may be a replacement, a property whose last reading failed is not set until a reading
+/// succeeds: `onFailure` is called with the same error again. `settings.$count.set(1)` sets it regardless.
 @propertyWrapper
 public struct SealedDefault<Value: DefaultsValue & Sendable>: Sendable {
     private final class Memory: Sendable {

@@ -12,8 +12,7 @@ extension SealedDefaults {
     package func contents() throws(StoreError) -> [String: PropertyListValue] { try persistentDomain() }
 
     /// Changes any number of values in one write, under the suite's lock: no other program's change is lost, and a
-    /// reader
-    /// sees all of them or none.
+    /// reader sees all of them or none.
     ///
     /// If nothing has changed, nothing is written.
     /// - Parameter change: Gets all values of the suite. It must not use the same suite, may be called again if the
@@ -33,8 +32,7 @@ extension SealedDefaults {
     }
 
     /// Removes the whole suite: a deletion replaces its file, so that it cannot be put back unseen. Removing a missing
-    /// suite
-    /// succeeds.
+    /// suite succeeds.
     ///
     /// - Throws: `StoreError`, as `SealedStore.delete`.
     public func removePersistentDomain() throws(StoreError) { try file.remove(EditOptions()) }

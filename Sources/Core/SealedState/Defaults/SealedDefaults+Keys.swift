@@ -31,8 +31,7 @@ extension SealedDefaults {
     /// Reads, changes and writes one value under the suite's lock: no other program's change of it is lost.
     ///
     /// - Parameter change: Gets the suite's value, or else the next one in the search list; never the program's
-    ///   arguments. It
-    ///   must not use the same suite, and may throw: then nothing is written.
+    ///   arguments. It must not use the same suite, and may throw: then nothing is written.
     /// - Returns: The value that was written.
     /// - Throws: `StoreError`, as `value(for:)` and `edit`.
     @discardableResult

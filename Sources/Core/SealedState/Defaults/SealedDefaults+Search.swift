@@ -2,8 +2,7 @@ public import PropertyLists
 internal import Synchronization
 
 /// The domains of a search: the program's arguments if the options name them, the suite, the added suites, the
-/// registered
-/// values.
+/// registered values.
 extension SealedDefaults {
     /// A value, marked if it is text from the command line.
     enum Found {
@@ -107,8 +106,7 @@ final class SearchList: Sendable {
 /// Settings from a program's arguments: `-key value`, as in Foundation's argument domain.
 enum ArgumentDomain {
     /// Returns each argument that begins with one hyphen, with the argument after it. The first argument, the program's
-    /// own
-    /// name, begins with none. A value in property list syntax is parsed, any other is text.
+    /// own name, begins with none. A value in property list syntax is parsed, any other is text.
     static func values(_ arguments: [String]) -> [String: PropertyListValue] {
         var values: [String: PropertyListValue] = [:]
         var index = 0

@@ -40,8 +40,7 @@ extension SealedDefaults {
     public func data(forKey key: String) throws(StoreError) -> Data? { try object(forKey: key)?.data.map { Data($0) } }
 
     /// Returns the address in a text: text that begins with a slash, or with `~` for this user's home, is the path of a
-    /// file.
-    /// Nil for anything else.
+    /// file. Nil for anything else.
     public func url(forKey key: String) throws(StoreError) -> URL? {
         guard let value = try object(forKey: key) else { return nil }
         guard let text = value.string, text == "~" || text.hasPrefix("~/") else { return try? URL(propertyList: value) }

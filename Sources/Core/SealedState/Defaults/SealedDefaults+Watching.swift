@@ -44,8 +44,7 @@ extension SealedDefaults {
 /// The values of a key: its present value first, then every other one, by any program and from any domain.
 ///
 /// While the suite is refused, or the value is of another type, no value is reported: `onFailure` of the options is
-/// called.
-/// For a slow consumer the latest value counts. Iteration ends only when its task is cancelled.
+/// called. For a slow consumer the latest value counts. Iteration ends only when its task is cancelled.
 public struct DefaultsValues<Value: DefaultsValue & Sendable>: AsyncSequence, Sendable {
     /// A value.
     public typealias Element = Value

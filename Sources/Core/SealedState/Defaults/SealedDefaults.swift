@@ -7,8 +7,7 @@ internal import Synchronization
 ///
 /// A suite is one sealed file in the container's `Library/Preferences`. A read returns the file's present value, in any
 /// process; there is no `synchronize()`. A change reads, changes and writes the suite under its lock, so that changes
-/// of
-/// other programs to other keys are never lost. It may be used from any thread.
+/// of other programs to other keys are never lost. It may be used from any thread.
 ///
 /// A refused or missing file is an error and never shows as an empty suite.
 /// `docs/guides/watching-and-settings.md` has the details.
@@ -104,22 +103,19 @@ public struct DefaultsOptions: Sendable {
     /// The largest value in bytes. 1 MiB unless stated.
     public var maximumValueSize = 1 << 20
     /// The size in bytes above which a value is written with a call of `onWarning`. 4 KiB unless stated: every program
-    /// that
-    /// reads one value of the suite reads all of them.
+    /// that reads one value of the suite reads all of them.
     public var warnedValueSize = 4 << 10
     /// The durability of a change; the store's setting unless stated.
     public var durability: Durability?
     /// The time limit for another program's change; the store's limit unless stated.
     public var lockTimeout: Duration?
     /// The program's own arguments that precede every other domain: `-key value` pairs, as in `CommandLine.arguments`.
-    /// None
-    /// unless stated: otherwise any caller of the program could change any of its settings.
+    /// None unless stated: otherwise any caller of the program could change any of its settings.
     public var arguments: [String] = []
     /// Called for conditions that work but should be changed, on the thread that meets them; it must not use the suite.
     public var onWarning: (@Sendable (DefaultsWarning) -> Void)?
     /// Called for failures that no call throws: those of `@SealedDefault` properties and of watched values. It must not
-    /// use
-    /// the suite. It gets no contents.
+    /// use the suite. It gets no contents.
     public var onFailure: (@Sendable (StoreError) -> Void)?
 
     /// The defaults.
@@ -131,8 +127,7 @@ public enum DefaultsWarning: Hashable, Sendable, CustomStringConvertible {
     /// A value is larger than a setting should be: every program that reads a value of the suite reads it as well.
     case largeValue(key: String, size: Int, suite: String)
     /// The suite's file was missing without a deletion, although its state of that sequence had been accepted. The
-    /// change
-    /// starts a new suite; the earlier contents are lost.
+    /// change starts a new suite; the earlier contents are lost.
     case beganAnew(suite: String, sequence: UInt64)
 
     /// The finding and the advice, one sentence each.

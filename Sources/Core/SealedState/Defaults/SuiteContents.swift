@@ -41,8 +41,7 @@ final class SuiteContents: Sendable {
     /// Returns `true` if a read at this moment would return the same.
     ///
     /// The accepted state is checked as well: another reader of this process may have accepted a newer one, and no
-    /// reader may
-    /// return an older state, even if an old file was put back.
+    /// reader may return an older state, even if an old file was put back.
     func isCurrent(_ watermarks: WatermarkTable) -> Bool {
         guard let held, held.isInPlace, let mark = watermarks.mark(of: name) else { return false }
         return mark.sequence == sequence && mark.epoch == epoch

@@ -74,12 +74,10 @@ extension SuiteFile {
     }
 
     /// Returns the stored values, and the accepted sequence of a file that is missing without a deletion: it has no
-    /// values
-    /// left.
+    /// values left.
     ///
     /// A timestamp in the future does not prevent changes: a clock that was wrong once would block all of them, and the
-    /// next
-    /// one corrects it.
+    /// next one corrects it.
     private func standing(in store: SealedStore) throws(StoreError) -> ([String: PropertyListValue], lost: UInt64?) {
         do throws(StoreError) { return (try contents(in: store).values, nil) } catch {
             guard error.code == .absent else { throw error }

@@ -112,8 +112,7 @@ package final class SuiteFile: Sendable {
     }
 
     /// Returns the reading of an absent file: a suite that was never written or was deleted is empty; one whose file is
-    /// missing
-    /// is not.
+    /// missing is not.
     private func absent(_ error: StoreError, in store: SealedStore) throws(StoreError) -> Reading {
         let held = try held(in: store)
         switch try store.reader.standing(at: place) {

@@ -66,10 +66,8 @@ struct LeaseTable {
     }
 
     /// Returns a lease with a number beyond every known number of this record, so that a fence never repeats, even if
-    /// the
-    /// record's file was removed, and locks its byte. If a member's forgery or lost marks let an old number repeat, a
-    /// number
-    /// whose byte is still held is skipped.
+    /// the record's file was removed, and locks its byte. If a member's forgery or lost marks let an old number repeat,
+    /// a number whose byte is still held is skipped.
     private func freshLease(
         after previous: LeaseRecord?, _ name: String, _ place: RecordPlace
     ) throws(StoreError) -> HeldLease {
@@ -155,8 +153,7 @@ struct LeaseTable {
     }
 
     /// Locks the byte of a holder: another one for each fence, so that a stopped holder blocks no other program. Tried
-    /// once
-    /// without waiting, so the record's lock may be held meanwhile.
+    /// once without waiting, so the record's lock may be held meanwhile.
     private func presence(_ number: UInt64, _ place: RecordPlace) throws(StoreError) -> HeldLock {
         let slot = Self.hash(of: place) &+ number &* 0x9E37_79B9_7F4A_7C15
         return try StoreError.onFiles("hold the lease", place.name.text) { () throws(FileError) in
@@ -169,8 +166,7 @@ struct LeaseTable {
     }
 
     /// Returns the record; a record that readers refuse names no holder: the next program to take the lease gets a
-    /// fence
-    /// beyond all accepted ones, and a holder that still lives finds its own fence refused.
+    /// fence beyond all accepted ones, and a holder that still lives finds its own fence refused.
     private func usable(_ place: RecordPlace) throws(StoreError) -> LeaseRecord? {
         do throws(StoreError) { return try current(place) } catch {
             guard error.isRejection else { throw error }
@@ -226,8 +222,7 @@ struct LeaseRecord: SealedRecord, Equatable {
     static let maximumNumber: UInt64 = 1 << 62
 
     /// Throws for values that no program of this library writes: a key holder could otherwise use up the fences with
-    /// one
-    /// record. A fence starts as the sequence of the write that took the lease, and exceeds it by little.
+    /// one record. A fence starts as the sequence of the write that took the lease, and exceeds it by little.
     func requirePlausible(sequence: UInt64) throws(StoreError) {
         let (limit, overflow) = sequence.addingReportingOverflow(1 << 20)
         guard overflow || number <= limit, number < Self.maximumNumber, lastCompleted <= number else {
@@ -260,8 +255,7 @@ struct LeaseMoment {
 }
 
 /// A lease that this process took. Its presence, a byte of the container's lock file, ends with the process: other
-/// programs
-/// then take over immediately instead of waiting for the end of its time.
+/// programs then take over immediately instead of waiting for the end of its time.
 final class HeldLease: Sendable {
     let fence: LeaseFence
     let place: RecordPlace

@@ -5,8 +5,7 @@ internal import Synchronization
 /// Tries to take a lease, and waits for changes in between.
 ///
 /// A lease that is returned or renewed changes its record's file and wakes the waiter immediately. A holder's death
-/// changes
-/// no file, so the waiter also checks periodically.
+/// changes no file, so the waiter also checks periodically.
 struct LeaseWait {
     private static let longestPause = Duration.milliseconds(200)
     private static let shortestPause = Duration.milliseconds(1)

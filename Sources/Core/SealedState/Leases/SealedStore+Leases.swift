@@ -5,15 +5,12 @@ extension SealedStore {
     /// Runs work that only one program of the group may run at a time, such as refreshing a token.
     ///
     /// One of several callers holds the lease and runs `body`; the others wait, and when it has finished they get
-    /// `.reused` and
-    /// use its result. If it fails, dies, or its time runs out, one of them takes over. `body` checks whether the work
-    /// is still
-    /// needed: a caller that arrives after all have finished takes a new lease.
+    /// `.reused` and use its result. If it fails, dies, or its time runs out, one of them takes over. `body` checks
+    /// whether the work is still needed: a caller that arrives after all have finished takes a new lease.
     ///
     /// A holder that was stopped past its time does not know it. Pass `fence` to the writes that rely on the lease
     /// (`write(_:holding:)`): they are refused with `.leaseLost` once it has ended. Its number also increases with each
-    /// holder,
-    /// for other systems that can compare it.
+    /// holder, for other systems that can compare it.
     ///
     /// ```swift
     /// let outcome = try await store.withLease("refresh-token", for: .seconds(10)) { fence in
@@ -28,8 +25,7 @@ extension SealedStore {
     ///   - body: The work. It may renew the lease with `renewLease`.
     /// - Returns: The work's value, or `.reused` if another program did the work.
     /// - Throws: `StoreError` `.leaseTimeout` if other programs held it for the whole limit, `.cancelled`, or the
-    ///   errors of
-    ///   reading and writing the lease's record; and the errors of `body`.
+    ///   errors of reading and writing the lease's record; and the errors of `body`.
     public func withLease<Value: Sendable>(
         _ name: String, for duration: Duration, waitingUpTo limit: Duration = .seconds(30),
         isolation: isolated (any Actor)? = #isolation, _ body: (LeaseFence) async throws -> Value
@@ -73,8 +69,7 @@ public enum LeaseOutcome<Value: Sendable>: Sendable {
     /// Another program did the work while this call waited: read its result.
     case reused
     /// This call did the work, but its time was up before it ended, or its end could not be noted; another program may
-    /// do it
-    /// as well. Writes that named the fence after its time were refused.
+    /// do it as well. Writes that named the fence after its time were refused.
     case outlived(Value)
 
     /// The value of work that this call did; nil if another program did it.

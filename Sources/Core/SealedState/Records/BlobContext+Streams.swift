@@ -6,8 +6,7 @@ extension BlobContext {
     /// Creates the place of a stream.
     ///
     /// - Parameter name: The name that the stream is bound to. Nameless streams are bound to their group only: their
-    ///   files
-    ///   may be moved, and exchanged for each other.
+    ///   files may be moved, and exchanged for each other.
     package init(streamOf group: AppGroup, named name: String? = nil) {
         self.init(group: group.identifier, kind: .stream, name: name ?? "")
     }

@@ -166,12 +166,9 @@ extension FieldConstraint where Value: StringProtocol & Sendable, Value.SubSeque
     /// The whole text matches a pattern.
     ///
     /// The length is checked first: matching can be slow on text crafted for it. That bound does not help against a
-    /// pattern
-    /// whose time grows exponentially, such as `(a+)+`, and hardly against a pattern that can split a text in many
-    /// ways:
-    /// `a*a*a*a*b` takes 22 seconds for 256 bytes. Let each repetition begin with a character that cannot precede it,
-    /// and
-    /// keep the bound as low as the field allows. Only the reading thread waits for a match.
+    /// pattern whose time grows exponentially, such as `(a+)+`, and hardly against a pattern that can split a text in
+    /// many ways: `a*a*a*a*b` takes 22 seconds for 256 bytes. Let each repetition begin with a character that cannot
+    /// precede it, and keep the bound as low as the field allows. Only the reading thread waits for a match.
     /// - Parameters:
     ///   - pattern: A regex; created once, when it is first needed.
     ///   - maximum: The maximum of UTF-8 bytes to match, 64 unless stated; longer text breaks the rule.
@@ -191,8 +188,7 @@ extension FieldConstraint where Value: StringProtocol & Sendable, Value.SubSeque
 /// A regex for several threads, with an own instance for each.
 ///
 /// A match can be slow, so no lock is held meanwhile: a thread takes a compiled regex from the spare ones, or creates
-/// one,
-/// and puts it back.
+/// one, and puts it back.
 final class ConfinedPattern<Output>: Sendable {
     /// The maximum of spare regexes: that many threads match at once without creating one.
     private static var capacity: Int { 8 }

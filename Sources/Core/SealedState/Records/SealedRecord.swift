@@ -15,8 +15,7 @@ package import Sealing
 /// ```
 public protocol SealedRecord: Codable, Sendable {
     /// The record's name if a call states none: segments of letters, digits, `.`, `_`, `-`, joined by `/`, none
-    /// starting
-    /// with a dot.
+    /// starting with a dot.
     static var recordName: String { get }
     /// The version of the type's shape, from 1; raise it when old programs could misread the new shape.
     static var schemaVersion: Int { get }
@@ -35,8 +34,7 @@ public protocol SealedRecord: Codable, Sendable {
     /// The time at which the value expires; nil, the default, means never. A reader refuses it from that moment on.
     var expiresAt: Date? { get }
     /// Rules about single fields, one line each; checked together with `validate()`. None unless stated. A stored
-    /// property
-    /// (`static let`) is created once; a computed one is created with every read.
+    /// property (`static let`) is created once; a computed one is created with every read.
     static var rules: [FieldRule<Self>] { get }
     /// Checks the record's own rules on every read and before every write, also if one of `rules` is broken.
     ///
@@ -66,8 +64,7 @@ extension SealedRecord {
 /// The protection of a type's records (`docs/guides/keys-and-locking.md`).
 public enum RecordProtection: Sendable, Hashable {
     /// The class of the value that a write replaces. A new record is *when unlocked* if only persons open the vault,
-    /// and
-    /// *after first unlock* if an unattended program opens it as well.
+    /// and *after first unlock* if an unattended program opens it as well.
     case vaultDefault
     /// From the vault's first unlock until the machine restarts; always, if the vault has a key file or a credential.
     case afterFirstUnlock

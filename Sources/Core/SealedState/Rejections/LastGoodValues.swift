@@ -114,8 +114,7 @@ extension RecordReader {
         let name = place.context.nameTag
         guard let entry = lastGood.entry(for: name) else { return nil }
         // Another program accepted a newer state than the one refused here: it may have been a deletion, and a deleted
-        // value
-        // must not return because the tombstone was damaged.
+        // value must not return because the tombstone was damaged.
         watermarks.refresh()
         guard let mark = watermarks.mark(of: name), mark.sequence > entry.covered else { return entry.sealed }
         return nil

@@ -56,8 +56,7 @@ extension RecordReader {
     }
 
     /// Returns the note beside the copy, in clear: messages of a record's own rules are omitted, since they might name
-    /// a
-    /// value.
+    /// a value.
     private static func note(of error: StoreError) -> String {
         "\(error.code.rawValue): \(error.code == .invalid ? error.code.explanation : error.reason)"
     }

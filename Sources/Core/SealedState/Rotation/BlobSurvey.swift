@@ -16,8 +16,7 @@ struct SurveyedBlob {
     /// For a locked blob: the key that its header claims. Only that key can open it.
     var claimedKey: KeyID?
     /// The blob claims a key that the vault neither holds nor has destroyed: a backup may hold it, and a rotation by
-    /// this
-    /// program makes readers refuse its epoch.
+    /// this program makes readers refuse its epoch.
     var isKeyMissing = false
     /// The file's attributes right before its header was read.
     let attributes: FileAttributes?
@@ -97,9 +96,8 @@ struct BlobSurvey {
     }
 
     /// Returns a blob for a file that cannot be read. Any user with write access to the container can create one that
-    /// other
-    /// users cannot read. It must not block a rotation forever, unless it may be a record, or belongs to this user or
-    /// root.
+    /// other users cannot read. It must not block a rotation forever, unless it may be a record, or belongs to this
+    /// user or root.
     private func closed(_ entry: WalkEntry, _ owner: UInt32?, _ error: StoreError) -> SurveyedBlob {
         var blob = unknown(entry, error)
         let isForeign = owner.map { $0 != 0 && $0 != geteuid() } ?? false
@@ -135,8 +133,7 @@ struct BlobSurvey {
     /// Returns the lowest epoch of blobs that a backup's key can no longer open after a rotation by this program.
     ///
     /// A blob of an epoch that a completed rotation has ended cannot be used under any key, and a locked vault rotates
-    /// *after
-    /// first unlock* alone. The list of names does not determine such a blob's class: a backup also adds names.
+    /// *after first unlock* alone. The list of names does not determine such a blob's class: a backup also adds names.
     private func lowestLosableEpoch(_ keys: Keyring) -> UInt32 {
         let rotatesBoth = (try? store.vault.isUnlocked()) ?? true
         return rotatesBoth ? keys.lowestUsableEpoch : keys.minimumEpoch(of: .afterFirstUnlock)
@@ -207,8 +204,7 @@ enum RecordPaths {
     }
 
     /// Returns `true` if an entry is a record's place, or a directory with such places below it. An entry that cannot
-    /// be
-    /// examined may be either.
+    /// be examined may be either.
     static func mayHold(_ entry: WalkEntry) -> Bool {
         // A record's name is text, and so is every directory above it.
         let isText = entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes)

@@ -4,10 +4,8 @@ internal import SharedFiles
 
 extension BlobDescription {
     /// Creates the description of the same blob under another key. All fields that readers use stay: of two blobs of
-    /// one
-    /// sequence the later epoch is ahead, so the new one is ordered after the old one and before the next write; its
-    /// times
-    /// determine its validity, and resealing does not renew it.
+    /// one sequence the later epoch is ahead, so the new one is ordered after the old one and before the next write;
+    /// its times determine its validity, and resealing does not renew it.
     init(resealing header: BlobHeader, as context: BlobContext) {
         self.init(
             record: context, flags: header.flags, schemaVersion: header.schemaVersion, sequence: header.sequence,

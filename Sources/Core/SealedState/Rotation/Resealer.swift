@@ -26,8 +26,7 @@ struct Resealer {
     private var root: Directory { store.container.root }
 
     /// - Throws: `StoreError` for a failure that ends the rotation for now: `.cancelled`, a full disk, a failed sync,
-    ///   the
-    ///   vault.
+    ///   the vault.
     func reseal(_ blob: SurveyedBlob) throws(StoreError) -> Outcome {
         // Before the lock: other programs that wait for it do not wait for the throttle.
         let isLocked = blob.place != nil
@@ -46,8 +45,8 @@ struct Resealer {
     }
 
     /// Returns the name of a record of *when unlocked* that the list of names may lack, such as a list that was
-    /// restored from
-    /// before the record's first write. A copy that was put back, or a copy of another record, lists no name.
+    /// restored from before the record's first write. A copy that was put back, or a copy of another record, lists no
+    /// name.
     private func nameToList(_ blob: SurveyedBlob) -> String? {
         guard blob.protection(in: store) == .whenUnlocked, let place = blob.place,
             case .success(let verified) = blob.header, verified.header.kind == .record,
@@ -123,8 +122,7 @@ struct Resealer {
     /// Throws for a record that was put back or downgraded: the new key must not make it valid.
     ///
     /// The writer's rights are not checked: a roster may be inaccessible, and a record left under a key that is retired
-    /// next
-    /// would be lost. A new key gives no writer a right, and its signature stays unchanged.
+    /// next would be lost. A new key gives no writer a right, and its signature stays unchanged.
     private func requireAccepted(_ old: OldBlob, _ place: RecordPlace) throws(StoreError) {
         try store.reader.keys.requireCurrent(old.header.header, "reseal", place)
         store.watermarks.refresh()
@@ -132,8 +130,7 @@ struct Resealer {
     }
 
     /// Accepts the new blob, as every writer does. If the vault is locked right after the write, the write remains: the
-    /// next
-    /// reader accepts it then.
+    /// next reader accepts it then.
     private func remember(_ path: String, _ place: RecordPlace) throws(StoreError) {
         if let authority = store.authority, authority.governs(place.name.text) {
             // By its header alone any user's blob could have replaced it since: a read accepts it or gives the reason.
@@ -174,8 +171,7 @@ struct Resealer {
     }
 
     /// Checked right before the rename: a file that was put in place meanwhile is newer than the copy, and a lock whose
-    /// file was
-    /// replaced excludes no other program.
+    /// file was replaced excludes no other program.
     private func isStanding(_ old: OldBlob, _ lock: borrowing HeldLock?) throws(StoreError) -> Bool {
         let isLocked =
             switch lock {

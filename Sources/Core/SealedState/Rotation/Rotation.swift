@@ -5,8 +5,7 @@ internal import SharedFiles
 /// A run of a rotation: walks the container until a walk finds no blob of an older epoch.
 ///
 /// It keeps no state of its own. The headers show which blobs are done, and the vault records that the rotation has
-/// begun,
-/// so if the process is killed the next run continues the rotation.
+/// begun, so if the process is killed the next run continues the rotation.
 struct Rotation {
     private let store: SealedStore
     private let options: RotationOptions
@@ -99,8 +98,7 @@ extension Rotation {
     }
 
     /// Returns the most bytes that resealing needs at any time: the largest blob, beside the one that it replaces, and
-    /// one more
-    /// for each blob with several names, which each get their own file.
+    /// one more for each blob with several names, which each get their own file.
     static func size(of store: SealedStore) throws(StoreError) -> Int64 {
         let keyring = store.vault.keyring
         let rotating = ProtectionClass.allCases.filter {
@@ -145,8 +143,7 @@ extension Rotation {
     }
 
     /// Returns the reason not to reseal an authentic blob of an older epoch: the new key must not make a blob valid
-    /// that
-    /// readers refuse.
+    /// that readers refuse.
     private func reason(toLeave blob: SurveyedBlob, _ header: VerifiedHeader, _ minimum: UInt32) -> LeftBlob? {
         let epoch = header.header.epoch
         if epoch < minimum {

@@ -9,24 +9,19 @@ public struct RotationOptions: Sendable {
     /// The maximum of content bytes per second; nil for no limit. It holds within a large blob as well.
     public var bytesPerSecond: Double?
     /// The maximum of walks before the rotation gives up for now: each walk reseals the blobs of an older epoch that it
-    /// found,
-    /// and the last one must find none after all writers have ended. 16 unless stated, at least 3: one that reseals,
-    /// one that
-    /// finds none, one after the wait for the writers.
+    /// found, and the last one must find none after all writers have ended. 16 unless stated, at least 3: one that
+    /// reseals, one that finds none, one after the wait for the writers.
     public var maximumPasses = 16
     /// Files and directories, by their paths below the container, that do not block the rotation if they cannot be read
-    /// or
-    /// resealed: they are only reported. Blobs of an older key there, or below, are refused afterwards.
+    /// or resealed: they are only reported. Blobs of an older key there, or below, are refused afterwards.
     public var passingOver: Set<String> = []
     /// The time limit for a record's lock. 5 seconds unless stated.
     public var lockTimeout: Duration = .seconds(5)
     /// The durability of each resealed blob. `.durable` unless stated: with `.unsynced` a power loss may destroy blobs
-    /// that had
-    /// long been safe.
+    /// that had long been safe.
     public var durability: Durability = .durable
     /// Called between blobs, within large ones and while waiting; if it returns `true` the rotation ends as
-    /// `.cancelled` and
-    /// can be continued. Checks the calling task unless stated.
+    /// `.cancelled` and can be continued. Checks the calling task unless stated.
     public var isCancelled: @Sendable () -> Bool = { Task.isCancelled }
 
     /// The clock for the throttle; tests replace it.
@@ -62,8 +57,7 @@ struct ThrottleClock: Sendable {
 }
 
 /// Spreads work over time: each piece starts when the earlier ones have had their share. Idle time is not accumulated,
-/// so a
-/// pause is not followed by a burst.
+/// so a pause is not followed by a burst.
 final class Throttle: Sendable {
     /// The interval between checks for cancellation.
     private static let slice = Duration.milliseconds(50)

@@ -8,12 +8,10 @@ public struct RotationReport: Sendable {
     /// The target epoch of blobs of *when unlocked*; nil if that class has no key or is locked.
     public let whenUnlockedEpoch: UInt32?
     /// No blob of an older epoch is left: such blobs are refused from now on. Otherwise `left` lists the obstacles, or
-    /// blobs of
-    /// an older epoch kept appearing; calling again continues.
+    /// blobs of an older epoch kept appearing; calling again continues.
     public let isCompleted: Bool
     /// The class *when unlocked* is an obstacle because the vault is locked: unlock it, and rotate again. The other
-    /// class does
-    /// not wait for it.
+    /// class does not wait for it.
     public let needsUnlocking: Bool
     /// The number of walks through the container.
     public let passes: Int
@@ -24,8 +22,7 @@ public struct RotationReport: Sendable {
     /// Blobs that stayed unchanged, by path.
     public let left: [LeftBlob]
     /// Programs that would still seal under an older epoch, as far as they can be seen. Their record writes are sealed
-    /// under the
-    /// new key, since a writer reads the vault first; a stream that one of them began to seal before is not.
+    /// under the new key, since a writer reads the vault first; a stream that one of them began to seal before is not.
     public let holders: [EpochHolder]
 }
 
@@ -43,10 +40,8 @@ public struct LeftBlob: Sendable, Hashable {
     /// The rotation waits for it: it could not be read or resealed, and a key may still open it.
     ///
     /// A blob that no reader would accept under any key is no obstacle: its header or its contents are not authentic,
-    /// or it is
-    /// a copy of an outdated blob. Neither is a file that another user has closed in a place that no record can have,
-    /// nor one
-    /// that `RotationOptions.passingOver` names.
+    /// or it is a copy of an outdated blob. Neither is a file that another user has closed in a place that no record
+    /// can have, nor one that `RotationOptions.passingOver` names.
     public let isBlocking: Bool
     /// Its key is unknown, or is one of the vault's: no key may be destroyed because of it.
     let mayNeedKey: Bool

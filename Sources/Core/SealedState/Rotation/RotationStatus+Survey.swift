@@ -96,8 +96,7 @@ struct KeyNeeds {
     }
 
     /// The number of files whose key is unknown and may be any. A header that does not match its claimed key matches
-    /// none; nor
-    /// does a blob of a missing key need a present one, or a blob of a locked key another.
+    /// none; nor does a blob of a missing key need a present one, or a blob of a locked key another.
     var undecided: Int { unknown.count(where: Self.isUndecided) }
 
     private static func isUndecided(_ blob: LeftBlob) -> Bool {
@@ -154,8 +153,7 @@ extension KeyUse {
 }
 
 /// Visits every sealed blob of the group's containers that were given up. Restoring one requires their keys; no
-/// rotation
-/// reseals them there.
+/// rotation reseals them there.
 struct TrashSurvey {
     private let store: SealedStore
 
@@ -180,8 +178,7 @@ struct TrashSurvey {
     }
 
     /// Opens a container; nil if it was deleted meanwhile, or belongs to another user who keeps it closed: it was never
-    /// this
-    /// user's container.
+    /// this user's container.
     private func open(_ item: ContainerTrash.Item) throws(StoreError) -> Directory? {
         do throws(FileError) { return try Directory.open(FilePath(item.path)) } catch {
             if error.code == .notFound || isOfAnotherUser(item) { return nil }

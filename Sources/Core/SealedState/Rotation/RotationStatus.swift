@@ -17,8 +17,7 @@ public struct RotationStatus: Sendable {
     /// Every key that the vault holds or held, by epoch.
     public let keys: [KeyUse]
     /// Files that are, or may be, sealed blobs of the group and whose key is unknown, by path; for containers in the
-    /// trash by
-    /// the whole path.
+    /// trash by the whole path.
     public let unknown: [LeftBlob]
 }
 
@@ -49,8 +48,7 @@ public struct KeyUse: Sendable {
     /// The paths of those blobs below the container: the first ones, at most `listedBlobs`.
     public let blobs: [String]
     /// Programs that have the vault open and have not yet noticed that a newer key is active, as far as this user may
-    /// see. For
-    /// the active key: the programs that have the vault open.
+    /// see. For the active key: the programs that have the vault open.
     public let holders: [EpochHolder]
     /// The reasons against destroying it; empty if it may be destroyed.
     public let obstacles: [KeyObstacle]
@@ -73,8 +71,7 @@ public enum KeyObstacle: Sendable, Hashable, CustomStringConvertible {
     /// Blobs in the group's containers in the trash are sealed under it: restoring one requires it.
     case trashed(Int)
     /// Blobs in the container, quarantine and the trash included, claim to be sealed under it, which cannot be verified
-    /// while
-    /// the vault is locked.
+    /// while the vault is locked.
     case lockedBlobs(Int)
     /// Running programs would still seal under it.
     case programs([EpochHolder])

@@ -5,20 +5,17 @@ internal import SharedFiles
 /// Rotating the group's keys: a fresh key, every blob resealed under it, the old key destroyed when nothing needs it.
 extension SealedStore {
     /// Begins a rotation, or continues one that any program began and that was not completed: the vault gets a key of
-    /// the next
-    /// epoch, and every sealed blob of the group in the container is resealed under it, in its place.
+    /// the next epoch, and every sealed blob of the group in the container is resealed under it, in its place.
     ///
     /// Readers and writers continue meanwhile. A resealed blob keeps its contents, tags, times, flags and sequence. Any
-    /// number
-    /// of these calls may run at once, and any of them may be killed.
+    /// number of these calls may run at once, and any of them may be killed.
     /// - Parameters:
     ///   - options: The speed, the limits and the cancellation.
     ///   - progress: Called at the beginning of each walk through the container and after each blob.
     /// - Returns: The result, and the obstacles if the rotation is not completed.
     /// - Throws: `StoreError`: `.cancelled`, `.lockTimeout` if a writer holds a lock for the whole time limit,
-    ///   `.noSpace`,
-    ///   `.durabilityUnknown`, `.containerMissing`, the vault's errors. Resealed blobs stay, and the next call
-    ///   continues.
+    ///   `.noSpace`, `.durabilityUnknown`, `.containerMissing`, the vault's errors. Resealed blobs stay, and the next
+    ///   call continues.
     @discardableResult
     public func rotate(
         _ options: RotationOptions = RotationOptions(), progress: (RotationProgress) -> Void = { _ in }
@@ -43,8 +40,7 @@ extension SealedStore {
     public func rotationSize() throws(StoreError) -> Int64 { try Rotation.size(of: self) }
 
     /// Returns the paths of the blobs whose key the vault does not hold. A backup that holds the key opens them, unless
-    /// this
-    /// program completes a rotation before it is imported. Walks the whole container.
+    /// this program completes a rotation before it is imported. Walks the whole container.
     ///
     /// A member with write access to the container can create any number of such blobs.
     /// - Throws: `StoreError`: `.containerMissing`, the vault's errors.
@@ -73,8 +69,7 @@ extension SealedStore {
     }
 
     /// Destroys a key that is not active: its bytes are removed from the vault. All blobs that only it opens are lost,
-    /// including
-    /// sealed files outside the container, which cannot be detected here. Destroying it again does nothing.
+    /// including sealed files outside the container, which cannot be detected here. Destroying it again does nothing.
     ///
     /// - Parameters:
     ///   - id: The key's id, 32 hexadecimal digits.

@@ -5,12 +5,9 @@ internal import SharedFiles
 ///
 /// A writer first takes its record's lock and then reads the active key from the vault. So a lock that is taken after a
 /// rotation began implies a write under the new key, and a write under an older one has held its lock since before.
-/// Once
-/// each currently held lock has been free for a moment, no record of an older epoch can appear any more, and a walk
-/// that
-/// finds none is final. Without this wait, a writer that was stopped between the two steps could leave a record that
-/// readers
-/// refuse from the start.
+/// Once each currently held lock has been free for a moment, no record of an older epoch can appear any more, and a
+/// walk that finds none is final. Without this wait, a writer that was stopped between the two steps could leave a
+/// record that readers refuse from the start.
 struct WriterBarrier {
     /// The time limit for all locks at once. With busy writers they may never all be free.
     private static let patience = Duration.milliseconds(100)
@@ -48,9 +45,8 @@ enum HeldSlots {
     /// The limit for a list that grows while it is read.
     private static let maximumSize = 16 << 20
 
-    /// Returns the slots that may be held in a lock file. Other lock files' slots are included, since the numbers
-    /// that the
-    /// list states for a file are not everywhere those of stat(2); each superfluous slot costs one attempt.
+    /// Returns the slots that may be held in a lock file. Other lock files' slots are included, since the numbers that
+    /// the list states for a file are not everywhere those of stat(2); each superfluous slot costs one attempt.
     ///
     /// - Returns: nil if the list cannot be read or does not show held locks.
     /// - Throws: `FileError` when the lock file cannot be used.

@@ -16,9 +16,8 @@
 /// ```
 ///
 /// Version 1 is decoded as `V1` and passes both steps; version 2 is decoded as `V2`, the result of the first step. A
-/// step
-/// may throw; the read then fails with `.migrationFailed`, which states the versions, not the error that was thrown
-/// (except a `ValidationFailure`).
+/// step may throw; the read then fails with `.migrationFailed`, which states the versions, not the error that was
+/// thrown (except a `ValidationFailure`).
 public struct SchemaMigrations<Record: Decodable & Sendable>: Sendable {
     typealias Path = @Sendable (RecordDecoding) throws -> Record
 

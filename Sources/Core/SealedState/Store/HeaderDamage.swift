@@ -27,8 +27,7 @@ struct HeaderDamage {
     }
 
     /// Returns the header's claim of a sequence if the blob is evidently at fault, not the vault or this program;
-    /// otherwise
-    /// `nil`.
+    /// otherwise `nil`.
     func evidentClaim(_ code: StoreError.Code) -> RefusedBlob.Claim? {
         switch code {
         // A newer program's blob looks the same, and no state that this user has accepted contradicts it.
@@ -49,8 +48,7 @@ struct HeaderDamage {
 
     /// Indicates that the vault has accepted states of this record before and knows every epoch up to the one that the
     /// header names: a key of that epoch that the vault has never held does not exist. A later epoch may belong to a
-    /// vault
-    /// that was later restored to an earlier state.
+    /// vault that was later restored to an earlier state.
     private var isOfKnownTime: Bool {
         guard let header = claimed, header.nameTag == place.context.nameTag,
             watermarks.mark(of: place.context.nameTag) != nil, let keys = try? vault.keySummaries()

@@ -87,8 +87,7 @@ struct LockedRecord: ~Copyable {
         let standing = try standing()
         try require(request.condition, standing)
         // A removed file or an old tombstone that was put back is no deletion: without a new tombstone the value could
-        // be put
-        // back as well.
+        // be put back as well.
         switch standing {
         case .nothing where !reader.isMissing(place):
             throw StoreError(.absent, "delete", place.name.text, "There is no record of that name.")
@@ -129,8 +128,7 @@ struct LockedRecord: ~Copyable {
     }
 
     /// Accepts the deletion. This user may never have read it: unless it is accepted before its mark is removed, the
-    /// deleted
-    /// value could be put back.
+    /// deleted value could be put back.
     private func acceptDeletion(_ tombstone: VerifiedHeader) throws(StoreError) {
         let verdict = reader.acknowledge(tombstone)
         guard verdict == .advances || verdict == .same else {
@@ -179,8 +177,7 @@ struct LockedRecord: ~Copyable {
             case .authentic(let sequence): highest = max(highest, sequence)
             case .asserted(let sequence):
                 // A flipped high bit, or a series of planted headers, must not move the record beyond what readers
-                // accept: a claim
-                // counts for much only if nothing better is known.
+                // accept: a claim counts for much only if nothing better is known.
                 let trust = mark == nil ? Watermark.maximumJump / 2 : Self.trustedClaim
                 if sequence > highest, sequence - highest <= trust { highest = sequence }
             }
@@ -261,8 +258,7 @@ struct LockedRecord: ~Copyable {
     }
 
     /// Accepts the written header as this user's state. The verdict shows whether another program wrote at the same
-    /// time,
-    /// which means that the lock did not hold.
+    /// time, which means that the lock did not hold.
     private func remember(_ header: VerifiedHeader) throws(StoreError) {
         let verdict = reader.acknowledge(header)
         guard verdict == .advances || verdict == .same, lock.isStillNamed() else {
@@ -289,7 +285,6 @@ struct WriteRequest {
     /// A name that is *when unlocked* gets a blob of the lower class: a person has requested it.
     var lowersClass = false
     /// Nothing is written if a blob of *when unlocked* is stored, or would be written, under a name that is not listed:
-    /// the
-    /// caller lists the name and writes again.
+    /// the caller lists the name and writes again.
     var listsName = false
 }

@@ -10,14 +10,12 @@ package struct RecordKeys: Sendable {
 /// Selects the keys for opening a blob.
 extension RecordKeys {
     /// Opens a blob with the available keys. If its key is unknown, another program may have rotated, and the vault is
-    /// read
-    /// once more. A key of *when unlocked* is never kept available: it comes from the vault for this one opening.
+    /// read once more. A key of *when unlocked* is never kept available: it comes from the vault for this one opening.
     ///
     /// The blob's key decides, not the class its type states now: a blob from before the type changed stays readable.
     /// - Parameter blob: The blob, or its first 176 bytes.
     /// - Throws: `StoreError` `.locked` for a key that needs the user, and the error of the opening; it says so if the
-    ///   key
-    ///   was destroyed.
+    ///   key was destroyed.
     package func withKeys<Result: ~Copyable>(
         for blob: [UInt8], _ operation: String, _ place: RecordPlace,
         _ open: (Keyring) throws(SealingError) -> Result
@@ -47,8 +45,7 @@ extension RecordKeys {
     }
 
     /// - Throws: `StoreError` `.retiredEpoch` for a blob of an epoch that a completed rotation has ended; `.downgraded`
-    ///   for
-    ///   one of *after first unlock* under a name that is *when unlocked*.
+    ///   for one of *after first unlock* under a name that is *when unlocked*.
     package func requireCurrent(_ header: BlobHeader, _ operation: String, _ place: RecordPlace) throws(StoreError) {
         let keyring = vault.keyring
         let minimum = keyring.minimumEpoch(for: header.keyID)
@@ -73,8 +70,7 @@ extension RecordKeys {
     }
 
     /// Returns the key that seals new blobs of a class. A key of *when unlocked* is for one write: if it were kept,
-    /// locking
-    /// the vault would not remove it.
+    /// locking the vault would not remove it.
     ///
     /// - Throws: `StoreError` `.locked`, the vault's errors.
     package func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
@@ -91,8 +87,7 @@ extension RecordKeys {
     }
 
     /// Creates the key of a class if it is missing, and checks that it is available. Call it before taking a record's
-    /// lock:
-    /// the vault's lock comes first.
+    /// lock: the vault's lock comes first.
     ///
     /// A name that is written in the class *when unlocked* for the first time is listed here, before the blob. A listed
     /// name keeps its class, regardless of the class of a record's type.
@@ -168,8 +163,7 @@ extension RecordKeys {
     }
 
     /// Returns the class of a value that states none: *when unlocked* for a listed name, else the class of the value
-    /// that it
-    /// replaces, else the vault's default.
+    /// that it replaces, else the vault's default.
     func protection(of standing: StandingBlob, at place: RecordPlace) -> ProtectionClass {
         if isProtected(place) { return .whenUnlocked }
         guard case .value(let header) = standing else {

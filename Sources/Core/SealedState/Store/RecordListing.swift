@@ -41,8 +41,7 @@ extension RecordReader {
     }
 
     /// Reads the header and judges it as a read does: if another thread overtook the header, the file has changed
-    /// since, and
-    /// it is no replay.
+    /// since, and it is no replay.
     private func judgedHeader(_ place: RecordPlace) throws(StoreError) -> (ListedHeader, Watermark.Verdict)? {
         var previous: VerifiedHeader?
         var attempts = 0

@@ -56,8 +56,7 @@ package final class RecordPlaces: Sendable {
         _ name: String, _ check: () throws(StoreError) -> RecordName
     ) throws(StoreError) -> RecordPlace {
         // Swift compares strings by canonical equivalence, so strings of other bytes can be equal (U+212A and K). Names
-        // are
-        // ASCII, whose equivalents are all longer in bytes: equal strings of equal length have the same bytes.
+        // are ASCII, whose equivalents are all longer in bytes: equal strings of equal length have the same bytes.
         if let known = places.withLock({ $0[name] }), known.name.text.utf8.count == name.utf8.count { return known }
         let place = RecordPlace(try check(), group: group)
         // Only users' names are cached: a cached name is not checked again.

@@ -7,8 +7,7 @@ package import Sealing
 internal import SharedFiles
 
 /// Reads the records of one container: opens a blob, makes every check of a read in the order of `ReadCheck`, and
-/// reports
-/// what a write needs to know about the blob that it replaces. It takes no lock.
+/// reports what a write needs to know about the blob that it replaces. It takes no lock.
 package final class RecordReader: Sendable {
     let group: AppGroup
     /// The container's path, for messages.
@@ -57,9 +56,8 @@ extension RecordReader {
             let verdict = acceptance.verdict
             blob.anchor = acceptance.anchor
             // Another thread may have accepted a newer blob after this one was read: the file has then changed since,
-            // and reading
-            // it again ends the race. A blob that is still there is a replay; so is a series of old blobs that keep
-            // being exchanged.
+            // and reading it again ends the race. A blob that is still there is a replay; so is a series of old blobs
+            // that keep being exchanged.
             if verdict == .replayed, header.commitment != previous, attempts < Self.maximumRereads {
                 previous = header.commitment
                 attempts += 1
@@ -220,8 +218,7 @@ extension RecordReader {
     }
 
     /// Accepts the written header as this user's state. Call it when the write is known to be finished: a durable write
-    /// then
-    /// also holds across a restart.
+    /// then also holds across a restart.
     ///
     /// - Returns: The verdict; any but `advances` and `same` means that another program wrote at the same time.
     @discardableResult

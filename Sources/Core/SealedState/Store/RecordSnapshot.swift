@@ -34,8 +34,7 @@ public struct RecordSnapshot<Record: SealedRecord>: Sendable {
     /// The value's origin.
     public let provenance: Provenance
     /// The reason why the blob now in the record's place is refused, if this is the last good value instead; nil for
-    /// the
-    /// current value.
+    /// the current value.
     public var rejection: StoreError?
 }
 

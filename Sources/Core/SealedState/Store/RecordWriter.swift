@@ -125,8 +125,7 @@ extension RecordWriter {
     }
 
     /// Writes a blob of *after first unlock* and reads the vault once, after taking the lock. The vault's own lock
-    /// comes
-    /// before a record's, so a write that may change the list of names must read the vault before it locks.
+    /// comes before a record's, so a write that may change the list of names must read the vault before it locks.
     ///
     /// - Parameter protection: The class that the write states; nil for the vault's default.
     /// - Returns: `nil` if the name is *when unlocked* or gets that class by now; nothing is written then.
@@ -147,8 +146,7 @@ extension RecordWriter {
     private func lookAtVault() { _ = try? keys.vault.currentKeyring() }
 
     /// Returns the class of a value that states none, before the lock is taken, so that the key is available by then.
-    /// The
-    /// write reports read errors and detects changes in between.
+    /// The write reports read errors and detects changes in between.
     private func protection(at place: RecordPlace, _ seen: SeenHeader) -> ProtectionClass {
         if keys.isProtected(place) { return .whenUnlocked }
         // If a service opens the vault, a name that is not listed is *after first unlock* for any file content.
@@ -158,10 +156,8 @@ extension RecordWriter {
     }
 
     /// Writes as `raising` does. If a blob of *when unlocked* is stored under a name that is not listed, `body` returns
-    /// nil
-    /// and runs once more with the name listed: a list of names that was restored from before the name's first write
-    /// would
-    /// otherwise lower the class.
+    /// nil and runs once more with the name listed: a list of names that was restored from before the name's first
+    /// write would otherwise lower the class.
     private func raisingToStanding(
         _ place: RecordPlace, to protection: ProtectionClass, _ seen: SeenHeader,
         _ body: (RecordPlace) throws(StoreError) -> UInt64?
@@ -174,8 +170,7 @@ extension RecordWriter {
     }
 
     /// Prepares the key of a class, which lists a name that is raised, and writes. If the write fails, a name that it
-    /// has
-    /// raised is lowered again: otherwise the stored value would become unreadable.
+    /// has raised is lowered again: otherwise the stored value would become unreadable.
     private func raising<Result>(
         _ place: RecordPlace, to protection: ProtectionClass, _ seen: SeenHeader,
         _ body: (RecordPlace) throws(StoreError) -> Result

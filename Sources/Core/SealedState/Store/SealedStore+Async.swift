@@ -5,9 +5,8 @@ public import SharedFiles
 /// The calls that may wait, for tasks: they wait on dedicated threads, never on those that run tasks.
 ///
 /// A process has at most 64 such threads. Further calls are queued, and the time in the queue counts against their
-/// limit,
-/// which covers the whole wait of a call. So while 64 calls wait, `.lockTimeout` may also be thrown for a record whose
-/// lock is free.
+/// limit, which covers the whole wait of a call. So while 64 calls wait, `.lockTimeout` may also be thrown for a record
+/// whose lock is free.
 ///
 /// Cancelling the task ends the wait, in the queue and for the lock, with `.cancelled`; once the lock is held the write
 /// is finished.

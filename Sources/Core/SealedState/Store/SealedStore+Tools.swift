@@ -45,8 +45,7 @@ extension SealedStore {
     package func isPurged(_ name: NameTag) -> Bool { watermarks.isPurged(name) }
 
     /// The records that must exist, written or deleted, because a state of theirs was accepted; in no order. Purged
-    /// records
-    /// are excluded.
+    /// records are excluded.
     package var acceptedNames: [NameTag] {
         vault.acceptedRecords.filter { !watermarks.isPurged($0) }
     }
@@ -99,8 +98,7 @@ extension SealedStore {
     /// - Throws: `StoreError` when the container cannot be read; a single refused record is listed with its rejection.
     ///
     /// Records whose names the group's roster governs are opened whole, since a header alone shows no authority. A
-    /// record
-    /// that the roster names and whose file is missing is listed as `.missing`.
+    /// record that the roster names and whose file is missing is listed as `.missing`.
     public func list() throws(StoreError) -> [RecordListing] { try list(includingReserved: false) }
 
     /// Lists the records, with the library's own records on demand.

@@ -5,8 +5,7 @@ public import SharedFiles
 /// Common parameters:
 /// - `onlyIf`: The required stored state; otherwise the call throws `.conflict` and writes nothing.
 /// - `holding`: The lease that the caller relies on; once another program has it, the call throws `.leaseLost` and
-///   writes
-///   nothing.
+///   writes nothing.
 /// - `durability`: The store's unless stated.
 /// - `timeout`: The time limit for the record's lock; the store's `lockTimeout` unless stated.
 ///
@@ -89,13 +88,10 @@ extension SealedStore {
     /// Removes the tombstone of a deleted record, always durably: nothing of the record is left in the container.
     ///
     /// It is a separate call, after `delete`. The states that this user's programs have accepted are kept, so that an
-    /// old
-    /// blob that is put back is still refused, and the next write continues after it. Users whose programs never read
-    /// the
-    /// deletion see the record missing without a reason.
+    /// old blob that is put back is still refused, and the next write continues after it. Users whose programs never
+    /// read the deletion see the record missing without a reason.
     /// - Throws: `StoreError`: `.absent` if the record does not exist; `.conflict` if something other than a tombstone
-    ///   is
-    ///   stored, which is left unchanged; `.durabilityUnknown` if the tombstone is removed and may reappear after a
+    ///   is stored, which is left unchanged; `.durabilityUnknown` if the tombstone is removed and may reappear after a
     ///   power loss.
     public func purge(named name: String, timeout: Duration? = nil) throws(StoreError) {
         try writer.purge(at: places.place(name), writer.request(durability: .durable, timeout: timeout))
@@ -111,8 +107,7 @@ public enum WriteCondition: Sendable, Hashable {
     /// Anything or nothing.
     case always
     /// Nothing, or a deletion: the write creates the record. A file that is missing without a deletion is absent as
-    /// well, as
-    /// it is for readers.
+    /// well, as it is for readers.
     case absent
     /// The value of that sequence, as a read or a write returned it; never a deletion.
     case sequence(UInt64)

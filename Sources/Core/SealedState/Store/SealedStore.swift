@@ -31,8 +31,7 @@ public final class SealedStore: Sendable {
     /// Opens the group's container and vault, and creates them if they do not exist.
     ///
     /// The vault's first key is created here, once, by the group's first program. A locked, damaged or missing vault
-    /// never
-    /// leads to a new key while sealed records exist.
+    /// never leads to a new key while sealed records exist.
     /// - Parameters:
     ///   - group: The app group.
     ///   - home: The directory of groups; nil means `SEALED_GROUPS_HOME`, else the XDG directories.
@@ -40,9 +39,9 @@ public final class SealedStore: Sendable {
     ///   - creating: With `false` nothing is created: a missing container or vault is an error.
     ///   - options: Limits, durability and clock.
     /// - Throws: `StoreError`: `.notEntitled` for a group that the program's entitlements do not hold, with those that
-    ///   they
-    ///   hold; `.entitlements` if those cannot be used; `.container`, `.containerMissing`, `.vaultAbsent`, `.locked`,
-    ///   `.vaultCorrupt`, `.wrongPassphrase`, `.wrongKeyFile`, `.orphanedBlobs`, `.roster`, `.vault`, `.lockTimeout`.
+    ///   they hold; `.entitlements` if those cannot be used; `.container`, `.containerMissing`, `.vaultAbsent`,
+    ///   `.locked`, `.vaultCorrupt`, `.wrongPassphrase`, `.wrongKeyFile`, `.orphanedBlobs`, `.roster`, `.vault`,
+    ///   `.lockTimeout`.
     public convenience init(
         group: AppGroup, in home: GroupsHome? = nil, unlockingWith credential: VaultCredential = .automatic,
         creating: Bool = true, options: StoreOptions = StoreOptions()
@@ -133,8 +132,7 @@ extension SealedStore {
     ///   - type: The record's type.
     ///   - name: The record's name; the type's `recordName` unless stated.
     /// - Throws: `StoreError` with the reason why there is no value to believe. If the store keeps the last good value,
-    ///   that
-    ///   is returned instead of a rejection.
+    ///   that is returned instead of a rejection.
     public func read<Record: SealedRecord>(
         _ type: Record.Type, named name: String = Record.recordName
     ) throws(StoreError) -> Record {

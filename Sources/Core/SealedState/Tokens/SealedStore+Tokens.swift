@@ -9,8 +9,7 @@ extension SealedStore {
     /// Creates a digest of a token, for a record's field. Each call returns a different one, also for the same token.
     ///
     /// In a vault that was created before digests existed the first call changes the vault: call it outside the closure
-    /// of an
-    /// `update`, which holds a lock.
+    /// of an `update`, which holds a lock.
     /// - Throws: `StoreError` `.unencodable` for an empty token, the vault's errors.
     public func digest(of token: some ContiguousBytes) throws(StoreError) -> TokenDigest {
         try token.withUnsafeBytes { token in self.made(of: token) }.get()
@@ -64,8 +63,7 @@ extension TokenDigest {
     ///
     /// - Parameter store: A store of the group whose vault created it.
     /// - Throws: `StoreError` `.unknownKey` if the vault does not hold the key that it names, which says nothing about
-    ///   the
-    ///   token; the vault's errors.
+    ///   the token; the vault's errors.
     public func matches(_ token: some ContiguousBytes, in store: SealedStore) throws(StoreError) -> Bool {
         try token.withUnsafeBytes { token in store.isDigest(self, of: token) }.get()
     }

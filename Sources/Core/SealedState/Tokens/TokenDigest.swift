@@ -18,8 +18,7 @@ internal import Sealing
 /// ```
 ///
 /// Every program that opens the group's vault can check it, and no other: without the vault's token key not even an
-/// easily
-/// guessed token can be tried. It stays valid after every rotation, and in a backup that holds the keys.
+/// easily guessed token can be tried. It stays valid after every rotation, and in a backup that holds the keys.
 ///
 /// Encoded it is one string: `td1:` and 128 hexadecimal digits (`docs/token-digests.md`).
 ///

@@ -89,8 +89,7 @@ extension RecordReader {
     }
 
     /// Returns the blob stored in a governed record's place. A writer continues from authorised blobs: a refused blob
-    /// claims
-    /// no sequence.
+    /// claims no sequence.
     func governedStanding(at place: RecordPlace) throws(StoreError) -> StandingBlob {
         let blob: [UInt8]
         do throws(FileError) {
@@ -120,8 +119,7 @@ extension RecordReader {
         guard let authority else { return judged(opened.header, place) }
         let authorisation = authorisation(of: opened, at: place, authority)
         // A later roster may know the writer, but any holder of the group's keys may claim so: only the signature of a
-        // writer
-        // that this roster knows protects a blob from being replaced.
+        // writer that this roster knows protects a blob from being replaced.
         if case .rosterBehind(let version, isKnownWriter: false) = authorisation {
             let reason = "It states version \(version) of the roster and a writer that is not in this one."
             throw StoreError(.notAuthorized, "replace", place.name.text, reason)

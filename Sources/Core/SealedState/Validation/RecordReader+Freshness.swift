@@ -17,8 +17,7 @@ extension RecordReader {
     }
 
     /// Checks the freshness of a payload without a type by its header alone. Nothing is remembered of a blob that was
-    /// only
-    /// examined.
+    /// only examined.
     func checkFreshness(of blob: borrowing AcceptedBlob, at place: RecordPlace) throws(StoreError) {
         try checkFreshness(
             ValidityPeriod(blob.header), of: blob.header, anchor: blob.anchor, named: place.name.text,
@@ -64,8 +63,7 @@ extension RecordReader {
     /// Returns the time at which a read's answer will change with time alone; nil for never.
     ///
     /// A valid value expires then; if it replaces one that is not valid yet, that one becomes valid. The time is
-    /// computed
-    /// from the current wall clock: callers that wait ask again when the clock was set, and at that time.
+    /// computed from the current wall clock: callers that wait ask again when the clock was set, and at that time.
     func nextChange<Record: SealedRecord>(
         of snapshot: RecordSnapshot<Record>, named name: String = Record.recordName
     ) -> Date? {
@@ -84,8 +82,7 @@ extension RecordReader {
     }
 
     /// Returns the time for a record that was just refused as `notYetValid`. If that time has passed, or another blob
-    /// is
-    /// stored by now, returns the current time.
+    /// is stored by now, returns the current time.
     func change(ofRefused name: String) -> Date { nextChange(ofRefused: name) ?? options.now() }
 
     private func end<Record: SealedRecord>(of snapshot: RecordSnapshot<Record>, named name: String) -> Date? {

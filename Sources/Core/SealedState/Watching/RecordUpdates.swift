@@ -3,10 +3,9 @@ internal import SharedFiles
 /// The states of a watched record: its present state first, then every change.
 ///
 /// For a slow consumer the latest state counts: there is no buffer, each `next()` reads the present state and returns
-/// once
-/// it differs from this iterator's last one. The final state is always returned. Each iterator gets every change; any
-/// number may be used at once. Iteration ends only when its task is cancelled; the watch ends with the sequence and its
-/// last iterator.
+/// once it differs from this iterator's last one. The final state is always returned. Each iterator gets every change;
+/// any number may be used at once. Iteration ends only when its task is cancelled; the watch ends with the sequence and
+/// its last iterator.
 public struct RecordUpdates<Record: SealedRecord>: AsyncSequence, Sendable {
     /// A state.
     public typealias Element = RecordUpdate<Record>
@@ -103,8 +102,7 @@ public struct RecordUpdate<Record: SealedRecord>: Sendable {
     public var value: Record? { snapshot?.value }
 
     /// The reason why the stored blob is refused, also if the last good value is returned instead; nil for a current
-    /// value and
-    /// for an absent one.
+    /// value and for an absent one.
     public var rejection: StoreError? {
         switch outcome {
         case .value(let snapshot): snapshot.rejection

@@ -75,8 +75,8 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
     /// Returns a look whose mark belongs to the same blob as its result.
     ///
     /// Another thread may accept a newer blob after the look and before the mark is taken: the newer one's own refusal
-    /// would
-    /// then seem to be reported already. The acceptance may also be this look's own, so the look is repeated once.
+    /// would then seem to be reported already. The acceptance may also be this look's own, so the look is repeated
+    /// once.
     private func settled() -> Finding {
         for _ in 0..<8 {
             let before = accepted(state.withLock { $0.store })

@@ -17,17 +17,14 @@ extension SealedStore {
     /// ```
     ///
     /// It waits for the system's notifications, and polls only if the system cannot notify. It survives changes of the
-    /// record's
-    /// file, of the directories above it and of the whole container, also if they are removed and created again; a
-    /// value that
-    /// expires is refused from that time, and setting the clock causes another look.
+    /// record's file, of the directories above it and of the whole container, also if they are removed and created
+    /// again; a value that expires is refused from that time, and setting the clock causes another look.
     /// `docs/guides/watching-and-settings.md` has the details.
     /// - Parameters:
     ///   - type: The record's type.
     ///   - name: The record's name; the type's `recordName` unless stated.
     ///   - cursor: The last update that was handled, from this process or an earlier one. If the record is still in
-    ///     that state,
-    ///     only the next change is returned.
+    ///     that state, only the next change is returned.
     /// - Throws: `StoreError`: `.invalidName`; `.invalidCursor` for the cursor of another record; `.watchLimit` when
     ///   the system gives no more watches, with the setting that raises the limit.
     public func updates<Record: SealedRecord>(
@@ -72,8 +69,7 @@ extension StoreError {
     }
 
     /// The same look may succeed a moment later without a change of a file: descriptors, memory or watches were
-    /// exhausted, a
-    /// disk did not answer, a lock was held. A new roster is no change near the record.
+    /// exhausted, a disk did not answer, a lock was held. A new roster is no change near the record.
     var mayPass: Bool {
         switch code {
         case .file, .watchLimit, .lockTimeout, .notAuthorized, .rosterBehind: true

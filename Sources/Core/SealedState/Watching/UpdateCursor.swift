@@ -6,8 +6,7 @@ internal import Sealing
 ///
 /// An opaque line of text (`description`), and `Codable` as that. It contains the delivered state and the result of its
 /// read, but no contents, and nothing that is not in clear in the record's file. It is valid for one record of one
-/// group
-/// only.
+/// group only.
 public struct UpdateCursor: Sendable, Hashable, CustomStringConvertible {
     let mark: UpdateMark
 
@@ -46,8 +45,7 @@ public struct UpdateCursor: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Returns the check value, against typing errors and truncation only: a changed cursor misleads only the program
-    /// that
-    /// trusts it.
+    /// that trusts it.
     private static func check(_ body: [UInt8]) -> [UInt8] {
         BLAKE2b.hash(body, personalization: personalization, count: checkSize)
     }
@@ -116,8 +114,7 @@ struct UpdateMark: Sendable, Hashable {
     /// Creates the mark of a refused read.
     ///
     /// - Parameter accepted: The present highest state. A blob that is refused for its contents or its age was accepted
-    ///   before:
-    ///   the next one of the kind has another mark. A blob that is refused for its form was not.
+    ///   before: the next one of the kind has another mark. A blob that is refused for its form was not.
     init(_ name: NameTag, _ error: StoreError, accepted: Watermark?) {
         self.init(name: name, accepted: accepted ?? Self.nothing, outcome: error.code.rawValue)
     }

@@ -4,16 +4,12 @@ internal import Synchronization
 internal import SystemPackage
 
 /// A blob's file, held open: while it is, no other file can have its inode number, so one lookup of the name shows
-/// whether
-/// it still names this file.
+/// whether it still names this file.
 ///
 /// The name is looked up from the container's parent directory, which is held open: a container that was moved away
-/// takes
-/// its files with it, and their names then belong to other files. The parent itself may be moved away with all
-/// containers
-/// if the whole home is replaced. So the name is periodically looked up from `/`, which costs half as much again. Links
-/// in
-/// that path are followed. That is harmless, since only the file that was opened without them counts.
+/// takes its files with it, and their names then belong to other files. The parent itself may be moved away with all
+/// containers if the whole home is replaced. So the name is periodically looked up from `/`, which costs half as much
+/// again. Links in that path are followed. That is harmless, since only the file that was opened without them counts.
 final class HeldFile: HeldBlob {
     private let file: Descriptor
     private let identity: Identity
@@ -29,8 +25,7 @@ final class HeldFile: HeldBlob {
     private static let longestShort = 100
 
     /// The attributes that no change of a file preserves. Only the system sets the time of an inode's last change;
-    /// writing into
-    /// the file in place changes it as well.
+    /// writing into the file in place changes it as well.
     private struct Identity: Equatable {
         let device: dev_t
         let inode: ino_t

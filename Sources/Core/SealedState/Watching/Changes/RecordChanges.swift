@@ -38,8 +38,7 @@ public struct RecordChanges: AsyncSequence, Sendable {
 }
 
 /// The observers of one sequence. The first one starts watching when the sequence is created, so that its failure is
-/// thrown
-/// there and no change after the call is missed.
+/// thrown there and no change after the call is missed.
 private final class Observers: Sendable {
     private let store: SealedStore
     private let names: [String]?
@@ -64,16 +63,12 @@ extension SealedStore {
     /// ```
     ///
     /// A change is the result of a read, as far as it is known without the type: authentic, in its place, in order,
-    /// fresh. The
-    /// read state is accepted, as by any read. A new record is reported when it appears, a record whose file is missing
-    /// as
-    /// absent. It survives everything that `updates(of:)` survives. The library's own records, leases and suites of
-    /// defaults,
-    /// are omitted.
+    /// fresh. The read state is accepted, as by any read. A new record is reported when it appears, a record whose file
+    /// is missing as absent. It survives everything that `updates(of:)` survives. The library's own records, leases and
+    /// suites of defaults, are omitted.
     /// - Parameter names: The records; nil for all present and future ones. A named record is also reported as absent.
     /// - Throws: `StoreError`: `.invalidName`; `.watchLimit` when the system gives no more watches, with the setting
-    ///   that
-    ///   raises the limit; `.file` if the records cannot be listed.
+    ///   that raises the limit; `.file` if the records cannot be listed.
     public func changes(of names: [String]? = nil) throws(StoreError) -> RecordChanges {
         for name in names ?? [] { _ = try places.place(name) }
         return try RecordChanges(self, of: names)
@@ -95,8 +90,7 @@ public struct RecordChange: Sendable {
     }
 
     /// The record's name. A file may have a name that no program can use: then the outcome is `.rejected` with
-    /// `.invalidName`,
-    /// and the name may contain any character.
+    /// `.invalidName`, and the name may contain any character.
     public let name: String
     /// The result of a read of the record.
     public let outcome: Outcome

@@ -7,8 +7,7 @@ internal import Synchronization
 /// The directories that hold a group's records, each of them watched, and their contents at the last look.
 ///
 /// Only a directory with a notification is listed again, and only a file that has changed is reported: with ten
-/// thousand
-/// records a write costs one listing of its directory, and one opening.
+/// thousand records a write costs one listing of its directory, and one opening.
 struct RecordTree: Sendable {
     private struct Watched: Sendable {
         let registration: MonitorRegistration
@@ -170,8 +169,7 @@ final class ToldChanges: Sendable {
 /// The identity of a name's state in a directory, read without opening it.
 ///
 /// Only the system sets the time of an inode's last change: writing into a file in place and resetting its times
-/// changes it
-/// as well.
+/// changes it as well.
 struct FileStamp: Hashable, Sendable {
     private let device: dev_t
     private let inode: ino_t
@@ -179,8 +177,7 @@ struct FileStamp: Hashable, Sendable {
     private let changedNanoseconds: Int
 
     /// Reads the name's present state, without following links; nil if it does not exist or cannot be examined: then it
-    /// counts
-    /// as changed.
+    /// counts as changed.
     init?(_ name: DirectoryEntry, in directory: Directory) {
         var status = stat()
         let result = (name.nameBytes + [0]).withUnsafeBufferPointer { bytes in
