@@ -1,5 +1,5 @@
 internal import CLinux
-internal import Glibc
+package import Glibc
 
 extension Directory {
     /// Opens a regular file for reading. Rejects any other file as `notRegularFile`, without blocking on it.
@@ -95,4 +95,111 @@ extension Directory {
         // Another user's file: only that flag is refused with this number.
         return opened == -EPERM ? openBeneath(descriptor.rawValue, relative, flags) : opened
     }
+}
+
+extension Directory {
+    /// Replaces a file's whole content: a reader gets the old value or the new one, also after a crash.
+    ///
+    /// The parent directory must exist. A link under the name is replaced itself, never followed; a directory is
+    /// rejected as `notRegularFile`. Two writers of one name need a lock around their whole read-change-write.
+    /// - Parameters:
+    ///   - mode: exact permission bits of the result, regardless of the umask.
+    ///   - group: unix group of the result; nil for the directory's default.
+    ///   - durability: `.durable` returns when the value has reached the disk.
+    /// - Throws: `durabilityUnknown` when the new value is in place but its name could not be synced. On every other
+    ///   error the old value remains.
+    package func replace(
+        _ relative: String, with bytes: UnsafeRawBufferPointer, mode: mode_t, group: gid_t? = nil,
+        durability: Durability, strategy: TemporaryStrategy = .automatic
+    ) throws(FileError) {
+        let file = try newFile(relative, holding: bytes, mode, group, strategy)
+        try file.commit(replacing: true, durability: durability)
+    }
+
+    /// Creates a file with its whole content, durably, if the name is free; else throws `alreadyExists`. Of several
+    /// racing creators exactly one succeeds, and no reader sees partial content.
+    package func createExclusively(
+        _ relative: String, with bytes: UnsafeRawBufferPointer, mode: mode_t, strategy: TemporaryStrategy = .automatic
+    ) throws(FileError) {
+        let file = try newFile(relative, holding: bytes, mode, nil, strategy)
+        try file.commit(replacing: false, durability: .durable)
+    }
+
+    /// Does the same as `replace` for an array.
+    package func replace(
+        _ relative: String, with bytes: [UInt8], mode: mode_t, group: gid_t? = nil, durability: Durability,
+        strategy: TemporaryStrategy = .automatic
+    ) throws(FileError) {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(FileError) in
+            try replace(
+                relative, with: UnsafeRawBufferPointer(buffer), mode: mode, group: group, durability: durability,
+                strategy: strategy)
+        }
+    }
+
+    /// Does the same as `createExclusively` for an array.
+    package func createExclusively(
+        _ relative: String, with bytes: [UInt8], mode: mode_t, strategy: TemporaryStrategy = .automatic
+    ) throws(FileError) {
+        try bytes.withUnsafeBufferPointer { (buffer) throws(FileError) in
+            try createExclusively(relative, with: UnsafeRawBufferPointer(buffer), mode: mode, strategy: strategy)
+        }
+    }
+
+    /// Removes a file's name (or a link, never its target). A directory is rejected as `notRegularFile`.
+    ///
+    /// - Throws: `durabilityUnknown` when the name is gone but its removal could not be synced.
+    package func remove(_ relative: String, durability: Durability) throws(FileError) {
+        let (parent, leaf) = try parent(of: relative, "remove")
+        let result = uninterrupted { unlinkat(parent.descriptor.rawValue, leaf, 0) }
+        if result < 0 { throw error(-result, "remove", relative) }
+        if durability == .durable { try parent.sync(after: "remove", leaf) }
+    }
+
+    private func newFile(
+        _ relative: String, holding bytes: UnsafeRawBufferPointer, _ mode: mode_t, _ group: gid_t?,
+        _ strategy: TemporaryStrategy
+    ) throws(FileError) -> NewFile {
+        let (parent, leaf) = try parent(of: relative, "write")
+        let file = try NewFile.create(in: parent, leaf: leaf, mode: mode, group: group, strategy: strategy)
+        try file.reserve(Int64(bytes.count))
+        try file.write(bytes)
+        return file
+    }
+}
+
+extension Directory {
+    /// Appends bytes to a file in one write; creates the file with exactly `mode`, regardless of the umask, if it is
+    /// missing. Neither locks nor syncs.
+    ///
+    /// Writes of one call are not mixed with those of other processes (`O_APPEND`, POSIX `write`). A power loss may
+    /// truncate the last one, so readers check each part.
+    /// - Throws: `FileError`, `.notRegularFile` for anything but a regular file.
+    package func append(_ relative: String, _ bytes: UnsafeRawBufferPointer, mode: mode_t) throws(FileError) {
+        let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
+        let file = try openOrMake(relative, flags, mode: mode, "append to")
+        guard try file.attributes().kind == .regular else {
+            throw FileError(.notRegularFile, operation: "append to", path: display(relative))
+        }
+        try file.write(bytes)
+    }
+}
+
+/// The durability of a finished write.
+public enum Durability: Sendable, Hashable {
+    /// On the disk: content, name and directory were synced. Survives a power loss, if the drive reports writes
+    /// correctly.
+    case durable
+    /// In the system's cache: survives the process, not the machine. For values that can be recreated.
+    case unsynced
+}
+
+/// The way in which a new value stays invisible while it is written.
+package enum TemporaryStrategy: Sendable, Hashable, CaseIterable {
+    /// `anonymous` where the file system and /proc allow it, else `named`.
+    case automatic
+    /// A file without a name (`O_TMPFILE`): a crash during the write leaves no file.
+    case anonymous
+    /// A hidden file with a random name: a crash while writing leaves it, and the next write of that name removes it.
+    case named
 }

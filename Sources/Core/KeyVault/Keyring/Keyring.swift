@@ -1,3 +1,4 @@
+internal import CryptoPrimitives
 package import Sealing
 
 /// The available sealing keys of one access group, by id: an immutable snapshot.
@@ -116,4 +117,251 @@ public enum ProtectionClass: UInt8, Sendable, CaseIterable {
     case afterFirstUnlock = 1
     /// While the vault is unlocked.
     case whenUnlocked = 2
+}
+
+/// The state of a sealing key: `active`, then `decryptOnly`, then `destroyed`.
+package enum KeyState: UInt8, Sendable, CustomStringConvertible {
+    case active = 1
+    case decryptOnly = 2
+    case destroyed = 3
+
+    package var description: String {
+        switch self {
+        case .active: "active"
+        case .decryptOnly: "decrypt-only"
+        case .destroyed: "destroyed"
+        }
+    }
+}
+
+/// A sealing key as a vault stores it: id, epoch, state and dates, and the key wrapped under its compartment's root
+/// (`docs/vault.md`, section 7).
+struct KeyringEntry: Hashable, Sendable {
+    static let encodedSize = 16 + 4 + 4 + 8 + SealingKey.size + SecretWrap.overhead
+    /// The suite of every key that this version creates.
+    static let suite: UInt8 = 1
+    /// A bound above any realistic number of epochs, checked before memory is allocated.
+    static let maximumCount = 4096
+
+    /// Returns the highest epoch in a period. A planted epoch cannot exhaust the numbers: a rekey allows more.
+    static func maximumEpoch(period: UInt32) -> UInt32 { UInt32(clamping: UInt64(period) << 21) }
+
+    /// Returns the first period in which a key of a later epoch can be created.
+    static func period(ofEpoch epoch: UInt32) -> UInt32 { min(epoch >> 21 + 1, CompartmentHead.maximumPeriod) }
+
+    let keyID: [UInt8]
+    let epoch: UInt32
+    var state: KeyState
+    let protection: ProtectionClass
+    /// Milliseconds since 1970.
+    let createdAt: UInt64
+    /// All zero after the key was destroyed.
+    var wrappedKey: [UInt8]
+
+    init(
+        keyID: [UInt8], epoch: UInt32, state: KeyState, protection: ProtectionClass, createdAt: UInt64,
+        wrappedKey: [UInt8]
+    ) {
+        self.keyID = keyID
+        self.epoch = epoch
+        self.state = state
+        self.protection = protection
+        self.createdAt = createdAt
+        self.wrappedKey = wrappedKey
+    }
+
+    /// Wraps a key for a new entry.
+    init(
+        _ secret: UnsafeRawBufferPointer, epoch: UInt32, state: KeyState, protection: ProtectionClass,
+        createdAt: UInt64, vaultID: [UInt8], root: RootKey
+    ) {
+        let id = KeyID(of: secret).bytes.withUnsafeBytes { Array($0) }
+        self.init(
+            keyID: id, epoch: epoch, state: state, protection: protection, createdAt: createdAt, wrappedKey: [])
+        wrappedKey = root.wrap(secret, for: .sealingKeysKey, bound: bound(to: vaultID))
+    }
+
+    /// Creates an entry with a random key.
+    static func random(
+        epoch: UInt32, state: KeyState = .active, protection: ProtectionClass, createdAt: UInt64, vaultID: [UInt8],
+        root: RootKey
+    ) -> KeyringEntry {
+        ScratchMemory.withSecret(count: SealingKey.size) { secret in
+            SecureRandom.fill(secret)
+            return KeyringEntry(
+                UnsafeRawBufferPointer(secret), epoch: epoch, state: state, protection: protection,
+                createdAt: createdAt, vaultID: vaultID, root: root)
+        }
+    }
+
+    /// Unwraps the key into its own guarded memory.
+    ///
+    /// - Throws: `VaultError` `.corrupt` for a key that does not match its entry, `.outOfMemory`.
+    func key(vaultID: [UInt8], root: RootKey, path: String) throws(VaultError) -> SealingKey {
+        try key(
+            SecretBytes(count: SealingKey.size) { secret throws(VaultError) in
+                try unwrap(into: secret, vaultID: vaultID, root: root, path: path)
+            }, path: path)
+    }
+
+    /// Returns the key of an unwrapped secret.
+    func key(_ secret: consuming SecretBytes, path: String) throws(VaultError) -> SealingKey {
+        do throws(SealingError) { return try SealingKey(secret: secret, epoch: epoch) } catch { throw unfit(path) }
+    }
+
+    /// Lends the key for the length of a call.
+    ///
+    /// - Throws: `VaultError` `.corrupt` for a key that does not match its entry.
+    func withSecret<Result>(
+        vaultID: [UInt8], root: RootKey, path: String, _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(VaultError) -> Result {
+        try ScratchMemory.withSecret(count: SealingKey.size) { secret throws(VaultError) in
+            try unwrap(into: secret, vaultID: vaultID, root: root, path: path)
+            return body(UnsafeRawBufferPointer(secret))
+        }
+    }
+
+    /// Writes the key into `output`, which has the key's size.
+    ///
+    /// - Throws: `VaultError` `.corrupt` for a key that does not match its entry.
+    func unwrap(
+        into output: UnsafeMutableRawBufferPointer, vaultID: [UInt8], root: RootKey, path: String
+    ) throws(VaultError) {
+        do throws(CryptoError) {
+            try root.unwrap(wrappedKey[...], for: .sealingKeysKey, bound: bound(to: vaultID), into: output)
+        } catch { throw unfit(path) }
+        let id = KeyID(of: UnsafeRawBufferPointer(output))
+        guard id.bytes.withUnsafeBytes({ $0.elementsEqual(keyID) }) else { throw unfit(path) }
+    }
+
+    private func unfit(_ path: String) -> VaultError {
+        .corrupt(path, "The key of epoch \(epoch) does not fit its entry.")
+    }
+
+    /// Returns the same key wrapped under another root, or for another vault.
+    func rewrapped(
+        from old: (vaultID: [UInt8], root: RootKey, path: String), to new: (vaultID: [UInt8], root: RootKey),
+        as state: KeyState? = nil
+    ) throws(VaultError) -> KeyringEntry {
+        guard self.state != .destroyed else { return self }
+        return try withSecret(vaultID: old.vaultID, root: old.root, path: old.path) { secret in
+            KeyringEntry(
+                secret, epoch: epoch, state: state ?? self.state, protection: protection, createdAt: createdAt,
+                vaultID: new.vaultID, root: new.root)
+        }
+    }
+
+    /// Erases the key; id, epoch and dates remain.
+    mutating func destroy() {
+        state = .destroyed
+        wrappedKey = [UInt8](repeating: 0, count: SealingKey.size + SecretWrap.overhead)
+    }
+
+    /// Returns the associated data of the wrapped key: the vault, and every field that does not change.
+    private func bound(to vaultID: [UInt8]) -> [UInt8] {
+        var writer = ByteWriter()
+        writer.append(vaultID)
+        encodeFields(into: &writer, state: 0)
+        return writer.bytes
+    }
+
+    private func encodeFields(into writer: inout ByteWriter, state: UInt8) {
+        writer.append(keyID)
+        writer.append(epoch)
+        writer.append(state)
+        writer.append(protection.rawValue)
+        writer.append(Self.suite)
+        writer.append(UInt8(0))
+        writer.append(createdAt)
+    }
+
+    func encode(into writer: inout ByteWriter) {
+        encodeFields(into: &writer, state: state.rawValue)
+        writer.append(wrappedKey)
+    }
+
+    init(parsing reader: inout ByteReader, path: String) throws(VaultError) {
+        keyID = Array(try reader.take(16))
+        epoch = try reader.integer()
+        let state = KeyState(rawValue: try reader.integer())
+        let protection = ProtectionClass(rawValue: try reader.integer())
+        let suite: UInt8 = try reader.integer()
+        let reserved: UInt8 = try reader.integer()
+        createdAt = try reader.integer()
+        wrappedKey = Array(try reader.take(SealingKey.size + SecretWrap.overhead))
+        guard let state, suite == Self.suite else {
+            throw VaultError(.unsupported, "open the vault", path, "It has a key of an unknown state or suite.")
+        }
+        guard let protection, reserved == 0, epoch > 0, (state == .destroyed) == wrappedKey.allSatisfy({ $0 == 0 })
+        else {
+            throw .corrupt(path, "Its keyring has impossible numbers.")
+        }
+        self.state = state
+        self.protection = protection
+    }
+}
+
+extension [KeyringEntry] {
+    /// Parses a keyring.
+    ///
+    /// - Throws: `VaultError` `.corrupt`, `.unsupported`.
+    init(parsing part: [UInt8], _ role: CompartmentRole, period: UInt32, path: String) throws(VaultError) {
+        self = []
+        guard part.count <= KeyringEntry.maximumCount * KeyringEntry.encodedSize else {
+            throw .corrupt(path, "It has more keys than a keyring holds.")
+        }
+        var reader = ByteReader(part[...], path: path)
+        while !reader.isAtEnd { append(try KeyringEntry(parsing: &reader, path: path)) }
+        let order = map { UInt64($0.protection.rawValue) << 32 | UInt64($0.epoch) }
+        let highest = KeyringEntry.maximumEpoch(period: period)
+        guard zip(order, order.dropFirst()).allSatisfy(<), Set(map(\.keyID)).count == count,
+            allSatisfy({ $0.epoch <= highest })
+        else {
+            throw .corrupt(path, "Its keys are out of order, one is there twice, or of an epoch that no group reaches.")
+        }
+        for protection in ProtectionClass.allCases {
+            let entries = filter { $0.protection == protection }
+            guard entries.isEmpty || role == .backup || CompartmentRole(protection) == role,
+                entries.count(where: { $0.state == .active }) <= 1
+            else { throw .corrupt(path, "It has a key of the other class, or two active ones.") }
+        }
+    }
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter()
+        for entry in sorted(by: { ($0.protection.rawValue, $0.epoch) < ($1.protection.rawValue, $1.epoch) }) {
+            entry.encode(into: &writer)
+        }
+        return writer.bytes
+    }
+
+    func active(_ protection: ProtectionClass) -> KeyringEntry? {
+        first { $0.state == .active && $0.protection == protection }
+    }
+}
+
+/// The public description of a sealing key.
+package struct KeySummary: Hashable, Sendable {
+    package let id: KeyID
+    package let epoch: UInt32
+    package let state: KeyState
+    package let protection: ProtectionClass
+    /// Milliseconds since 1970.
+    package let createdAt: UInt64
+
+    init(_ entry: KeyringEntry) {
+        id = KeyID(bytes: Bytes16(filling: { $0.copyBytes(from: entry.keyID) }))
+        epoch = entry.epoch
+        state = entry.state
+        protection = entry.protection
+        createdAt = entry.createdAt
+    }
+
+    init(_ key: RegisteredKey) {
+        id = KeyID(bytes: Bytes16(filling: { $0.copyBytes(from: key.keyID) }))
+        epoch = key.epoch
+        state = key.state
+        protection = .whenUnlocked
+        createdAt = key.createdAt
+    }
 }

@@ -1,4 +1,6 @@
 internal import CryptoPrimitives
+internal import Glibc
+internal import Sealing
 
 /// The caches of this process, in the order in which they are tried.
 ///
@@ -120,5 +122,186 @@ extension UnlockCaches {
             }
         }
         if let failure { throw failure }
+    }
+}
+
+/// A store in which the keys of an unlocked vault stay for other programs of the same user, until the machine restarts
+/// at the latest; never on a disk.
+///
+/// It stores small byte strings by name, independent of their contents (`UnlockTicket`). Every conforming type passes
+/// the suite in `Tests/KeyVaultTests/Unlocking`.
+protocol UnlockCache: Sendable {
+    /// The place of the store, for users.
+    var place: UnlockPlace { get }
+
+    /// `true` if tickets can be stored here at all. Reading it creates nothing.
+    var isUsable: Bool { get }
+
+    /// Stores a ticket, or replaces the one of that name. Other programs see the old one or the new one.
+    ///
+    /// - Parameter lifetime: The time after which the system may drop it; `nil` for no limit.
+    /// - Throws: `VaultError` `.noUnlockCache` if this cache does not work here, `.unsafeFile` or `.file`.
+    func store(
+        _ ticket: UnsafeRawBufferPointer, as name: UnlockName, for lifetime: Duration?
+    ) throws(VaultError)
+
+    /// Copies a ticket into the buffer and returns its size; `nil` if there is no ticket, or only one that does not
+    /// fit.
+    ///
+    /// - Throws: As `store`.
+    func read(_ name: UnlockName, into buffer: UnsafeMutableRawBufferPointer) throws(VaultError) -> Int?
+
+    /// Removes a ticket; a missing ticket is no error.
+    ///
+    /// - Throws: As `store`.
+    func remove(_ name: UnlockName) throws(VaultError)
+
+    /// Wipes an expired ticket, if the system does not do so itself. A valid or missing ticket is left alone.
+    func wipeExpired(_ name: UnlockName)
+}
+
+/// The place where the keys of an unlocked vault are stored.
+public enum UnlockPlace: String, Sendable, Hashable, CustomStringConvertible {
+    /// The kernel's keyring of the user, keyrings(7).
+    case kernelKeyring
+    /// A file of mode 0600 below `$XDG_RUNTIME_DIR`, if that is in memory.
+    case runtimeFile
+
+    /// Text for users.
+    public var description: String {
+        switch self {
+        case .kernelKeyring: "the kernel's user keyring"
+        case .runtimeFile: "a file in the user's runtime directory"
+        }
+    }
+}
+
+/// The name of one ticket: a vault's id and a class of keys. One vault has two.
+struct UnlockName: Sendable, Hashable {
+    let vaultID: [UInt8]
+    let protection: ProtectionClass
+    /// Safe as a file name and as a key's description. Computed once, because caches are read at each use of a key.
+    let text: String
+
+    init(vaultID: [UInt8], _ protection: ProtectionClass) {
+        self.vaultID = vaultID
+        self.protection = protection
+        let id = vaultID.withUnsafeBytes { $0.hexadecimal }
+        text = "sealedstate-\(id)-\(protection == .whenUnlocked ? "when-unlocked" : "after-first-unlock")"
+    }
+}
+
+extension VaultError {
+    /// Returns the error for a cache that does not work here; the next one is tried.
+    static func noUnlockCache(_ place: UnlockPlace, _ reason: String) -> VaultError {
+        VaultError(
+            .noUnlockCache, "keep the vault unlocked in", place.description, reason,
+            advice:
+                "Set XDG_RUNTIME_DIR to a directory of your own in memory (a tmpfs, mode 0700), or open the vault with "
+                + "its credential each time.")
+    }
+}
+
+extension Personalization {
+    /// The code of an unlock ticket, keyed from the root in the ticket.
+    static let unlockTicket = Personalization("SealedState.ulc2")
+}
+
+/// The root of one compartment as a cache stores it (`docs/vault.md`, section 14): 64 bytes of facts, the root, and a
+/// code keyed from it.
+///
+/// A ticket of another vault, of another start of the machine, or from before a lock is invalid. A ticket's code
+/// matches its own root; the caller checks that the root is the vault's.
+enum UnlockTicket {
+    private static let magic: UInt32 = 0x544C_5553
+    private static let version: UInt8 = 2
+    /// The size of the fields before the secrets.
+    static let factsSize = 64
+    private static let codeSize = 32
+    /// The largest ticket.
+    static let maximumSize = 160
+    private static let size = factsSize + RootKey.size + codeSize
+
+    /// Creates a ticket.
+    ///
+    /// - Parameters:
+    ///   - deadline: The end on the boot clock, in milliseconds; 0 for no limit.
+    ///   - stamp: The lock stamp of the vault under which it is valid; zero without a stamp, and for a class that no
+    ///     lock ends.
+    static func make(
+        _ name: UnlockName, root: RootKey, deadline: UInt64, stamp: Bytes16 = .zero, boot: BootID = .current
+    ) -> SecretBytes {
+        root.withKey(.ticketKey) { key in
+            SecretBytes(count: size) { ticket in
+                ticket.storeBytes(of: magic.littleEndian, toByteOffset: 0, as: UInt32.self)
+                ticket[4] = version
+                ticket[5] = name.protection.rawValue
+                ticket.storeBytes(of: deadline.littleEndian, toByteOffset: 8, as: UInt64.self)
+                for (index, byte) in name.vaultID.enumerated() { ticket[16 + index] = byte }
+                ticket.storeBytes(of: boot.bytes, toByteOffset: 32, as: Bytes16.self)
+                ticket.storeBytes(of: stamp, toByteOffset: 48, as: Bytes16.self)
+                root.withUnsafeBytes {
+                    UnsafeMutableRawBufferPointer(rebasing: ticket[factsSize...]).copyMemory(from: $0)
+                }
+                let split = ticket.count - codeSize
+                BLAKE2b.hash(
+                    UnsafeRawBufferPointer(rebasing: ticket[..<split]), key: key, personalization: .unlockTicket,
+                    into: UnsafeMutableRawBufferPointer(rebasing: ticket[split...]))
+            }
+        }
+    }
+
+    /// The validity of a ticket now.
+    enum Verdict {
+        /// The root, within the ticket's bytes, and the remaining time; `nil` for no limit. It is valid only while the
+        /// vault's lock stamp is the given one, which the caller checks.
+        case holds(root: UnsafeRawBufferPointer, left: Duration?, stamp: LockStamp)
+        case expired
+        /// The ticket is of another vault or class, of another boot, or changed.
+        case foreign
+    }
+
+    /// Returns the validity of a ticket.
+    static func verdict(on ticket: UnsafeRawBufferPointer, _ name: UnlockName, now: UInt64) -> Verdict {
+        guard ticket.count == size, isNamed(name, ticket) else { return .foreign }
+        let root = UnsafeRawBufferPointer(rebasing: ticket[factsSize..<ticket.count - codeSize])
+        guard fits(ticket, root) else { return .foreign }
+        let stamp = LockStamp(ticket: Bytes16(UnsafeRawBufferPointer(rebasing: ticket[48..<64])))
+        let deadline = deadline(of: ticket)
+        if deadline == 0 { return .holds(root: root, left: nil, stamp: stamp) }
+        guard deadline > now else { return .expired }
+        return .holds(root: root, left: .milliseconds(Int64(clamping: deadline - now)), stamp: stamp)
+    }
+
+    private static func fits(_ ticket: UnsafeRawBufferPointer, _ root: UnsafeRawBufferPointer) -> Bool {
+        ScratchMemory.withSecret(count: RootKey.size) { key in
+            BLAKE2b.hash(.none, key: root, personalization: .ticketKey, into: key)
+            let code = Bytes32(filling: {
+                BLAKE2b.hash(
+                    UnsafeRawBufferPointer(rebasing: ticket[..<(ticket.count - codeSize)]),
+                    key: UnsafeRawBufferPointer(key), personalization: .unlockTicket, into: $0)
+            })
+            return code.withUnsafeBytes {
+                ConstantTime.areEqual($0, UnsafeRawBufferPointer(rebasing: ticket[(ticket.count - codeSize)...]))
+            }
+        }
+    }
+
+    /// Returns whether a ticket states that it has expired, for a cache without a root to check it.
+    static func isOver(_ ticket: UnsafeRawBufferPointer, now: UInt64) -> Bool {
+        guard ticket.count >= factsSize else { return false }
+        let deadline = deadline(of: ticket)
+        return deadline != 0 && deadline <= now
+    }
+
+    private static func deadline(of ticket: UnsafeRawBufferPointer) -> UInt64 {
+        UInt64(littleEndian: ticket.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+    }
+
+    private static func isNamed(_ name: UnlockName, _ ticket: UnsafeRawBufferPointer) -> Bool {
+        UInt32(littleEndian: ticket.loadUnaligned(fromByteOffset: 0, as: UInt32.self)) == magic
+            && ticket[4] == version && ticket[5] == name.protection.rawValue && ticket[6] == 0 && ticket[7] == 0
+            && ticket[16..<32].elementsEqual(name.vaultID)
+            && Bytes16(UnsafeRawBufferPointer(rebasing: ticket[32..<48])) == BootID.current.bytes
     }
 }

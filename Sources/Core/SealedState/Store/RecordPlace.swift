@@ -86,3 +86,93 @@ package enum RecordLock {
         ).acquire(place.address.lock, .exclusive, timeout: timeout)
     }
 }
+
+/// A checked record name: `/`-separated segments of letters, digits, `.`, `_`, `-`, none starting with a dot.
+package struct RecordName: Hashable, Sendable, CustomStringConvertible {
+    /// The longest segment in bytes: it becomes a file name with an ending and, while it is written, a prefix.
+    package static let maximumSegmentSize = 200
+    /// The longest name in bytes.
+    package static let maximumSize = 512
+    /// The most segments.
+    package static let maximumDepth = 8
+
+    /// The first segment of the library's own records, such as leases; users' names never begin with it.
+    package static let reservedSegment = "_sealed"
+
+    package let text: String
+
+    /// Checks a user's name.
+    ///
+    /// - Throws: `StoreError` `.invalidName` with the violated rule.
+    package init(_ text: String) throws(StoreError) {
+        try self.init(stored: text)
+        if isReserved {
+            throw Self.invalid(text, "Names that begin with \(Self.reservedSegment)/ are the library's own.")
+        }
+    }
+
+    /// Checks a name of the library's own, its first segment included: `_sealed/leases/refresh`.
+    ///
+    /// - Throws: `StoreError` `.invalidName`, also for a user's name.
+    package init(reserved text: String) throws(StoreError) {
+        try self.init(stored: text)
+        if !isReserved { throw Self.invalid(text, "It does not begin with \(Self.reservedSegment)/.") }
+    }
+
+    /// Checks the name that a file in a container denotes: a user's or one of the library's own.
+    ///
+    /// - Throws: `StoreError` `.invalidName` with the violated rule.
+    package init(stored text: String) throws(StoreError) {
+        if let reason = Self.fault(of: text) { throw Self.invalid(text, reason) }
+        self.text = text
+    }
+
+    /// The name is one of the library's own.
+    package var isReserved: Bool {
+        text.utf8.starts(with: Self.reservedSegment.utf8)
+            && text.utf8.dropFirst(Self.reservedSegment.utf8.count).first
+                .map { $0 == UInt8(ascii: "/") } ?? true
+    }
+
+    private static func invalid(_ text: String, _ reason: String) -> StoreError {
+        StoreError(
+            .invalidName, "use the record name", text.printable, reason,
+            advice: "A name looks like widget_auth_state or accounts/ada.")
+    }
+
+    package var description: String { text }
+
+    private static func fault(of text: String) -> String? {
+        if text.isEmpty { return "It is empty." }
+        if text.utf8.count > maximumSize { return "It has \(text.utf8.count) bytes; \(maximumSize) are allowed." }
+        let segments = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        if segments.count > maximumDepth { return "It has \(segments.count) segments; \(maximumDepth) are allowed." }
+        return segments.lazy.compactMap { fault(ofSegment: Array($0)) }.first
+    }
+
+    private static func fault(ofSegment segment: [UInt8]) -> String? {
+        if segment.isEmpty { return "It has an empty segment." }
+        if segment.count > maximumSegmentSize { return "It has a segment of over \(maximumSegmentSize) bytes." }
+        if segment[0] == UInt8(ascii: ".") { return "A segment begins with a dot." }
+        // Record x.sealed/y would need a directory where record x has its file.
+        if segment.suffix(7).elementsEqual(".sealed".utf8) { return "A segment ends with .sealed." }
+        guard let offset = segment.firstIndex(where: { !isAllowed($0) }) else { return nil }
+        return "\(what(segment, at: offset)); only a-z, A-Z, 0-9, '.', '_', '-' and '/' are allowed."
+    }
+
+    /// Returns the text for the first disallowed character: all before it are ASCII.
+    private static func what(_ segment: [UInt8], at offset: Int) -> String {
+        if segment[offset] == 0x20 { return "It has a space in it" }
+        let rest = String(decoding: segment[offset...], as: UTF8.self)
+        return "It has '\(rest.prefix(1).description.printable)' in it"
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"):
+            true
+        default: false
+        }
+    }
+}

@@ -171,7 +171,9 @@ extension SealedStore {
 extension SealedStore {
     package func standing(at place: RecordPlace) throws(StoreError) -> StandingBlob { try reader.standing(at: place) }
 
-    package func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob { try reader.acceptedBlob(at: place) }
+    package func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
+        try reader.acceptedBlob(at: place)
+    }
 
     package func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
         try reader.keys.activeKey(for: protection)
