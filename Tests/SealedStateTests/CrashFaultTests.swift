@@ -34,7 +34,9 @@ struct CrashFaultTests {
         let fixture = try StoreFixture()
         #expect(try write(1, variant, "", fixture) == "written 1")
         var outcomes: Set<Bool> = []
-        for (index, call) in try calls(variant, fixture).enumerated() {
+        var unreached = 0
+        let calls = try calls(variant, fixture)
+        for (index, call) in calls.enumerated() {
             // A nested name is a new one each time, so its old value is absent.
             let name = variant.isNested ? "n\(index)/nested/probe" : "probe"
             let old = variant.isNested ? "absent" : try fixture.probe("store-read", name)
@@ -42,7 +44,12 @@ struct CrashFaultTests {
             let traced = fixture.traced(["store-write", "9\(index)", "\(variant.size)", variant.durability, name])
             defer { traced.removeLog() }
             let killed = try traced.run(killedAt: call)
-            #expect(killed.status == .signalled(SIGKILL), "\(call)")
+            // A write that maps fewer pages than the undisturbed one ends before its last calls.
+            if killed.status == .exited(0) {
+                unreached += 1
+            } else {
+                #expect(killed.status == .signalled(SIGKILL), "\(call)")
+            }
             let found = try fixture.probe("store-read", name)
             let new = "9\(index) \(variant.size) \(oldSequence + 1)"
             #expect([old, new].contains(found), "\(call)")
@@ -54,6 +61,7 @@ struct CrashFaultTests {
             #expect(try write(index, variant, name, fixture) == "written \(next)", "\(call)")
             #expect(try fixture.litter() == [], "\(call)")
         }
+        #expect(unreached <= max(2, calls.count / 50))
         // Both outcomes occurred, so the sweep crossed the rename.
         #expect(outcomes == [true, false])
     }
