@@ -166,7 +166,8 @@ let package = Package(
             name: "sealctl",
             dependencies: [
                 "AuditReports", "ChildProcesses", "ContainerAudit", "StateImport", "SealedState", "KeyVault",
-                "XcodeEntitlements", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives", system, argumentParser,
+                "XcodeEntitlements", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives", system,
+                argumentParser,
                 configuration,
             ],
             path: "Sources/Tools/sealctl", swiftSettings: swiftSettings),
@@ -280,7 +281,7 @@ let package = Package(
             name: "ContainerAuditTests",
             dependencies: [
                 "ContainerAudit", "SealedState", "KeyVault", "Sealing", "AppGroups", "SecretDetection",
-                "ContentDecoding", "GroupIPC", "SharedFiles", "TestSupport", "sealed-probe",
+                "ContentDecoding", "GroupFileCoordination", "GroupIPC", "SharedFiles", "TestSupport", "sealed-probe",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

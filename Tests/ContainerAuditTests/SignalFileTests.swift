@@ -2,6 +2,7 @@ import AppGroups
 import ContainerAudit
 import FoundationEssentials
 import Glibc
+import GroupFileCoordination
 import SealedState
 import SharedFiles
 import TestSupport
