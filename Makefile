@@ -44,14 +44,13 @@ $(SETUPS): setup-%:
 
 setup: setup-build
 
-# --- Run and test share one debug build. What the tests start is optimized; an index is for editors, which keep their own
+# --- Run and test share one debug build. What the tests start is optimized
 
 run test faults fuzz signatures vectors: export SEALED_OPTIMIZED_TESTS := 1
-DEBUG_BUILD = --disable-index-store
 
 run: setup-build
-	$(SWIFT) build $(DEBUG_BUILD)
-	@bin=$$($(SWIFT) build $(DEBUG_BUILD) --show-bin-path) && \
+	$(SWIFT) build
+	@bin=$$($(SWIFT) build --show-bin-path) && \
 	    SEALED_DEMO_BIN="$$bin" exec "$$bin/account-demo" $${STATE:+--state "$$STATE"}
 
 # Tests kill and crash their children on purpose; a backtrace of each would bury the results.
@@ -63,11 +62,11 @@ PARALLEL = $(if $(shell $(SWIFT) test --help-hidden | grep -- --experimental-max
     --experimental-maximum-parallelization-width 4)
 
 test: setup-test
-	$(SWIFT) test $(DEBUG_BUILD) $(PARALLEL) $(TESTFLAGS)
+	$(SWIFT) test $(PARALLEL) $(TESTFLAGS)
 
 # `swift test` counts a filter that matches nothing as a success; a sweep that has lost its tests is a failure.
 define sweep
-	$(SWIFT) build $(DEBUG_BUILD) --build-tests
+	$(SWIFT) build --build-tests
 	@$(SWIFT) test list --skip-build | grep $(1) >/dev/null || { echo "No test is named *$(1)*." >&2; exit 1; }
 	$(SWIFT) test --skip-build $(PARALLEL) --filter $(1) $(TESTFLAGS)
 endef
@@ -100,18 +99,18 @@ traits: setup-build
 	    esac; \
 	    for product in $$products; do \
 	        echo "+ $(SWIFT) build $$traits ($$product)"; \
-	        $(SWIFT) build $(DEBUG_BUILD) --scratch-path .build-traits $$traits \
+	        $(SWIFT) build --scratch-path .build-traits $$traits \
 	            $$(test $$product = all || echo --product $$product) || exit 1; \
 	    done; \
 	done
 
 # With the trait only is there something to check. A build folder of its own leaves the other build as it is.
 signatures: setup-test
-	$(SWIFT) test $(DEBUG_BUILD) $(PARALLEL) --scratch-path .build-signatures --traits Service,ProfileSignatures \
+	$(SWIFT) test $(PARALLEL) --scratch-path .build-signatures --traits Service,ProfileSignatures \
 	    --filter 'XcodeEntitlementsTests\.(Profile|Provisioning|SignedMessage|Wildcard)' $(TESTFLAGS)
 
 vectors: setup-build
-	$(SWIFT) run $(DEBUG_BUILD) sealed-probe vectors Fixtures/vectors
+	$(SWIFT) run sealed-probe vectors Fixtures/vectors
 	python3 -B Fixtures/vectors/make_vectors.py Fixtures/vectors
 	python3 -B Fixtures/vectors/reader.py Fixtures/vectors
 
