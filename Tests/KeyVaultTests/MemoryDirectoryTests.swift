@@ -75,7 +75,7 @@ import Testing
             let memory = try roster(choice)
             #expect(code { () throws(VaultError) in _ = try memory.load() } == .corrupt)
         }
-        try roster(.home).overwrite(.init(teamKey: other, roster: nil))
+        try roster(.home).accept(.init(teamKey: other, roster: nil), naming: other)
         for choice in Choice.allCases { #expect(try roster(choice).load()?.teamKey == other) }
     }
 

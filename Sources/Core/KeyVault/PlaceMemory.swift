@@ -214,7 +214,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
     func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false) {
         // Always durable: a power loss must not leave a truncated memory, which would make the vault fail.
         let file = MemoryFile(directory: directories[0], leaf: leaf)
-        try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in
+        let stored: Void? = try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in
             let known: PlaceMemory?
             do throws(VaultError) { known = try load() } catch {
                 guard isAccepted else { throw error }
@@ -234,7 +234,8 @@ struct PlaceMemoryFile: Hashable, Sendable {
             if memory.memoryCode == .zero, memory.vaultID == current.vaultID { memory.memoryCode = current.memoryCode }
             return memory == current ? nil : memory.encoded
         }
-        if isAccepted { remove(from: directories.dropFirst()) }
+        // Not before the accepted memory is stored: a full disk must not make the next opening a first contact.
+        if isAccepted, stored != nil { remove(from: directories.dropFirst()) }
     }
 
     /// Removes the memory from both directories after a person has given the vault up.

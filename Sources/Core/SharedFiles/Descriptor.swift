@@ -144,7 +144,7 @@ extension Descriptor {
     package static func openForReading(path: String) throws(FileError) -> Descriptor {
         let file = try openNonBlocking(path, "open", 0)
         let kind = try file.attributes().kind
-        guard kind == .regular || kind == .fifo || path.hasPrefix("/dev/") else {
+        guard kind == .regular || kind == .fifo || (kind != .directory && path.hasPrefix("/dev/")) else {
             throw FileError(
                 .notRegularFile, operation: "open", path: path, advice: "Name a file; this is a \(kind.rawValue).")
         }

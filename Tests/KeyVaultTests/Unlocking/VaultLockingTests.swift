@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test func withoutACacheUnlockingIsRefusedAndLockingIsNot() throws {
-        let disk = try TemporaryDirectory()
+        let disk = try TemporaryDirectory(onDisk: true)
         let fixture = try VaultFixture()
         try fixture.create(with: passphrase("one"))
         try UnlockCaches.$current.withValue(.runtimeFile(below: disk.path)) {

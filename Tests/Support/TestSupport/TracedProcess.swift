@@ -68,40 +68,31 @@ package struct TracedProcess: Sendable {
         try start(injecting: injections, everyThread: everyThread, environment: environment).finish()
     }
 
-    /// Runs the command and kills it when it enters that call. The log has calls of that name only.
+    /// Runs the command and kills it when it enters that call.
     ///
     /// - Parameter environment: added for the command alone, not for strace.
     package func run(killedAt call: Call, environment: [String: String] = [:]) throws -> ChildResult {
         try run(changing: call, "signal=KILL", environment: environment)
     }
 
-    /// Runs the command and fails that call with an error, such as `EIO`. The log has calls of that name only.
+    /// Runs the command and fails that call with an error, such as `EIO`.
     package func run(failing call: Call, with error: String) throws -> ChildResult {
         try run(changing: call, "error=\(error)")
     }
 
-    /// With a filter in the kernel the command stops at calls of that name only: most of what strace costs are the others.
     private func run(
         changing call: Call, _ injection: String, environment: [String: String] = [:]
     ) throws -> ChildResult {
-        let options = ["-f", "--seccomp-bpf", "-e", "trace=\(call.name)"]
-        let injection = "\(call.name):\(injection):when=\(call.ordinal)"
-        return try start(options, injecting: [injection], environment: environment).finish()
+        try run(injecting: ["\(call.name):\(injection):when=\(call.ordinal)"], environment: environment)
     }
 
     /// Starts the command. The streams are those of the returned child.
     package func start(
         injecting injections: [String] = [], everyThread: Bool = false, environment: [String: String] = [:]
     ) throws -> ChildProcess {
-        try start(everyThread ? ["-f"] : [], injecting: injections, environment: environment)
-    }
-
-    private func start(
-        _ options: [String], injecting injections: [String], environment: [String: String]
-    ) throws -> ChildProcess {
+        let options = (everyThread ? ["-f"] : []) + (showsPaths ? ["-y"] : []) + ["-qq", "-s", "0", "-o", log]
         let words =
-            options + (showsPaths ? ["-y"] : []) + ["-qq", "-s", "0", "-o", log]
-            + injections.flatMap { ["-e", "inject=\($0)"] } + environment.flatMap { ["-E", "\($0)=\($1)"] }
+            options + injections.flatMap { ["-e", "inject=\($0)"] } + environment.flatMap { ["-E", "\($0)=\($1)"] }
             + [builtProduct(product)] + arguments
         return try ChildProcess(Self.strace ?? "", words, environment: ["SWIFT_BACKTRACE": "enable=no"])
     }

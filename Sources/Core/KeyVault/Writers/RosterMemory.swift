@@ -64,6 +64,14 @@ package struct RosterMemory: Sendable {
         return known
     }
 
+    /// Returns the memory of the written file alone where the two files contradict each other: the acceptance decides.
+    private func knownBeforeAcceptance() throws(VaultError) -> Contents? {
+        do throws(VaultError) { return try load() } catch {
+            guard error.code == .corrupt else { throw error }
+            return try load(file)
+        }
+    }
+
     private func damaged(_ reason: String) -> VaultError {
         VaultError(
             .corrupt, "read what is remembered of the roster", path, reason,
@@ -101,7 +109,7 @@ package struct RosterMemory: Sendable {
     /// - Throws: `VaultError` `.wrongTeamKey` for a key that the remembered roster has ended; those of `store`.
     package func accept(_ contents: Contents, naming key: TeamPublicKey) throws(VaultError) {
         try file.update("remember the roster", durability: .durable) { () throws(VaultError) in
-            guard let known = try load() else { return Self.encode(contents) }
+            guard let known = try knownBeforeAcceptance() else { return Self.encode(contents) }
             if let ended = known.roster, ended.isOfTeam(key), ended.roster.team != key,
                 contents.roster?.isOfTeam(ended.roster.team) != true
             {
@@ -115,6 +123,7 @@ package struct RosterMemory: Sendable {
                 && known.teamKey != contents.teamKey
             return isOfAnotherTeam || contents.isNewer(than: known) ? Self.encode(contents) : nil
         }
+        if (try? load()) == nil { otherFile?.remove() }
     }
 
     /// Overwrites the memory with exactly these contents, for a person's decision.
