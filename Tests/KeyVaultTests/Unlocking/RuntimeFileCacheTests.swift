@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test func aRuntimeDirectoryOnADiskIsNone() throws {
-        let disk = try TemporaryDirectory()
+        let disk = try TemporaryDirectory(onDisk: true)
         let cache = RuntimeFileCache(below: disk.path)
         #expect(!cache.isUsable)
         #expect(code { () throws(VaultError) in try store(in: cache) } == .noUnlockCache)
