@@ -167,8 +167,7 @@ let package = Package(
             dependencies: [
                 "AuditReports", "ChildProcesses", "ContainerAudit", "StateImport", "SealedState", "KeyVault",
                 "XcodeEntitlements", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives", system,
-                argumentParser,
-                configuration,
+                argumentParser, configuration,
             ],
             path: "Sources/Tools/sealctl", swiftSettings: swiftSettings),
 

@@ -17,6 +17,7 @@ import Testing
 
     init() throws {
         directory = try TemporaryDirectory()
+        identity = try .random()
         group = try AppGroup("group.com.example.memory")
         try directory.directory("groups")
         try directory.directory("state")
@@ -75,6 +76,18 @@ import Testing
             let memory = try roster(choice)
             #expect(code { () throws(VaultError) in _ = try memory.load() } == .corrupt)
         }
+        // The damaged file is named, whichever it is.
+        let damaged = directory.path("state/sealed-groups/Rosters/\(group.identifier).roster")
+        let good = try SystemFile.read(damaged)
+        try SystemFile.write(damaged, [1])
+        let memory = try roster(.home)
+        do throws(VaultError) {
+            _ = try memory.load()
+            Issue.record("a damaged memory was read")
+        } catch {
+            #expect(error.details.subject.hasSuffix(damaged))
+        }
+        try SystemFile.write(damaged, good)
         try roster(.home).accept(.init(teamKey: other, roster: nil), naming: other)
         for choice in Choice.allCases { #expect(try roster(choice).load()?.teamKey == other) }
     }
@@ -108,20 +121,76 @@ import Testing
         }
     }
 
-    @Test(arguments: [true, false]) func memoriesThatContradictEachOtherAreRefused(isOfOneVault: Bool) throws {
-        var (one, other) = (try memory(), try memory())
-        if isOfOneVault { other.vaultID = one.vaultID }
-        (one.period, other.period) = (1, 2)
+    @Test func memoriesOfTwoVaultsAreRefusedUntilOneIsAccepted() throws {
+        let (one, other) = (try memory(), try memory())
         try place(.state).memory.store(one)
         try withoutSeeing("state/sealed-groups") { try place(.home).memory.store(other) }
         for choice in Choice.allCases {
             let file = try place(choice).memory
             #expect(code { () throws(VaultError) in _ = try file.load() } == .replaced)
+            #expect(code { () throws(VaultError) in try file.requireAccepted() } == .denied)
         }
         try place(.home).memory.store(one, isAccepted: true)
-        for choice in Choice.allCases { #expect(try place(choice).memory.load() == one) }
+        for choice in Choice.allCases {
+            #expect(try place(choice).memory.load() == one)
+            try place(choice).memory.requireAccepted()
+        }
         try place(.state).memory.remove()
         for choice in Choice.allCases { #expect(try place(choice).memory.load() == nil) }
+    }
+
+    @Test func aMemoryOfTheOtherDirectoryIsStoredInTheWrittenOne() throws {
+        let known = try memory()
+        try place(.home).memory.store(known)
+        // It is marked as the other directory's.
+        let marked = try place(.state).memory.load()
+        #expect(marked != known)
+        try place(.state).memory.store(known, chain: [known.personKey])
+        try withoutSeeing("groups/Places") { #expect(try place(.state).memory.load() == known) }
+    }
+
+    // MARK: A vault
+
+    private let identity: Identity
+
+    private var accessGroup: AccessGroup { AccessGroup(group) }
+
+    private func open(_ choice: Choice) throws -> Vault {
+        try Vault.open(accessGroup, in: try home(choice), with: .identity(identity))
+    }
+
+    private func createVault() throws {
+        let slots: [NewSlot] = [.recipient(identity.recipient), .defaultKeyFile]
+        _ = try Vault.create(accessGroup, in: try home(.state), slots: slots, openingWith: .identity(identity))
+    }
+
+    // state:  create ........................................ open
+    // home:   ............ rekey, rekey (new persons) ... open
+    @Test func renewalsThatOneDirectoryDidNotSeeAreFollowed() throws {
+        try createVault()
+        try withoutSeeing("state/sealed-groups") {
+            for _ in 1...2 { try open(.home).rekey(RekeyOptions(renewsPersons: true)) }
+        }
+        #expect(try place(.state).memory.load()?.others.count == 1)
+        for choice in [Choice.home, .state] { _ = try open(choice) }
+        for choice in Choice.allCases { #expect(try place(choice).memory.load()?.others == []) }
+    }
+
+    @Test func aVaultHasToSatisfyBothMemories() throws {
+        try createVault()
+        var forged = try #require(try place(.state).memory.load())
+        forged.personKey = SecureRandom.bytes(count: 32)
+        try withoutSeeing("state/sealed-groups") { try place(.home).memory.store(forged) }
+        for choice in Choice.allCases {
+            do {
+                _ = try open(choice)
+                Issue.record("opened with \(choice)")
+            } catch let error as VaultError {
+                #expect(error.code == .replaced)
+            }
+        }
+        _ = try Vault.accept(accessGroup, in: try home(.home), with: .identity(identity))
+        for choice in Choice.allCases { _ = try open(choice) }
     }
 
     // MARK: Watermarks
@@ -135,6 +204,26 @@ import Testing
             let verdict = table.accept(compartment: name, mark, isAcknowledged: true)
             #expect(verdict == (sequence == 5 ? .replayed : .advances), "\(choice) \(sequence)")
             #expect(table.condition == (sequence == 3 ? .firstContact : .intact))
+        }
+    }
+    @Test func aRunningProgramReadsTheNewsOfBothDirectories() throws {
+        let secret = key.withRawBytes { SecretBytes(copying: $0) }
+        func table(_ choice: Choice) throws -> WatermarkTable {
+            WatermarkTable(log: try place(choice).watermarkLog(vaultID: "0123456789abcdef", key: secret))
+        }
+        func mark(_ sequence: UInt64) -> Watermark {
+            Watermark(epoch: 1, sequence: sequence, commitment: WatermarkTests.commitment(1))
+        }
+        let name = WatermarkEntryTests.name
+        let other = try table(.state)
+        _ = other.accept(compartment: name, mark(3), isAcknowledged: true)
+        let running = try table(.home)
+        _ = other.accept(compartment: name, mark(7), isAcknowledged: true)
+        running.refresh()
+        #expect(running.accept(compartment: name, mark(6), isAcknowledged: true) == .replayed)
+        // What was read from the other directory at the beginning is kept in this one.
+        try withoutSeeing("state/sealed-groups") {
+            #expect(try table(.home).accept(compartment: name, mark(2), isAcknowledged: true) == .replayed)
         }
     }
 }

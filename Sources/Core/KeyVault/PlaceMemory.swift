@@ -41,6 +41,9 @@ struct PlaceMemory: Hashable, Sendable {
     /// class.
     var minimum = SeenMinimum.none
 
+    /// The memory of the other directory, if it differs: a register has to satisfy both. It is not part of the file.
+    var others: [PlaceMemory] = []
+
     init(_ register: Register, root: RootKey) {
         vaultID = register.vaultID
         period = register.period
@@ -98,16 +101,15 @@ struct PlaceMemory: Hashable, Sendable {
 
 extension PlaceMemory {
     /// Returns the memory of the later period completed by the earlier one of the same vault; `nil` for memories of
-    /// different vaults, or of persons who do not succeed each other.
+    /// different vaults.
     fileprivate func merged(with other: PlaceMemory) -> PlaceMemory? {
+        guard vaultID == other.vaultID else { return nil }
         let isLater = (period, keyPeriod) >= (other.period, other.keyPeriod)
         var (later, earlier) = isLater ? (self, other) : (other, self)
-        guard later.vaultID == earlier.vaultID,
-            later.personKey == earlier.personKey || later.formerPersonKey == earlier.personKey
-        else { return nil }
         later.teamKey = later.teamKey ?? earlier.teamKey
         later.minimum = later.minimum.merged(with: earlier.minimum)
         if later.memoryCode == .zero { later.memoryCode = earlier.memoryCode }
+        later.others = [earlier]
         return later
     }
 }
@@ -160,19 +162,16 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left unchanged; `.unsafeFile`, `.denied`,
     ///   `.file`; `.replaced` if the memories of the directories contradict each other.
     func load() throws(VaultError) -> PlaceMemory? {
-        var known = try load(from: directories[0])
-        for directory in directories.dropFirst() {
-            guard let other = try Self.ifReadable({ () throws(VaultError) in try load(from: directory) }) else {
-                continue
-            }
-            guard let merged = known.map({ $0.merged(with: other) }) ?? other else {
-                throw .replaced(
-                    vault.string,
-                    "This user's programs remember two vaults there, in \(directories[0]) and \(directory).")
-            }
-            known = merged
+        let own = try load(from: directories[0])
+        guard let directory = directories.dropFirst().first,
+            let other = try Self.ifReadable({ () throws(VaultError) in try load(from: directory) }), other != own
+        else { return own }
+        guard let merged = (own ?? other).merged(with: other) else {
+            throw .replaced(
+                vault.string,
+                "This user's programs remember two vaults there, in \(directories[0]) and \(directory).")
         }
-        return known
+        return merged
     }
 
     /// Returns `nil` if the other directory's memory cannot be read: other users may be able to put anything there.
@@ -223,7 +222,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
             guard let current = known else { return memory.encoded }
             let isSuccessor =
                 current.vaultID == memory.vaultID && current.period <= memory.period
-                && chain.contains(current.personKey)
+                && ([current] + current.others).allSatisfy { chain.contains($0.personKey) }
             guard isAccepted || isSuccessor else { return nil }
             var memory = memory
             if !isAccepted {
@@ -232,10 +231,25 @@ struct PlaceMemoryFile: Hashable, Sendable {
             }
             // The new memory comes from a program without a person's slot.
             if memory.memoryCode == .zero, memory.vaultID == current.vaultID { memory.memoryCode = current.memoryCode }
-            return memory == current ? nil : memory.encoded
+            // Compared with the written file alone: what only the other directory has is stored here as well.
+            return memory == (try? load(from: directories[0])) ? nil : memory.encoded
         }
         // Not before the accepted memory is stored: a full disk must not make the next opening a first contact.
         if isAccepted, stored != nil { remove(from: directories.dropFirst()) }
+    }
+
+    /// Called after a person has accepted the vault and before it is opened with the memories again.
+    ///
+    /// - Throws: `VaultError` `.denied` if the other directory still has another memory.
+    func requireAccepted() throws(VaultError) {
+        guard let directory = directories.dropFirst().first, let other = try? load(from: directory),
+            other != (try? load(from: directories[0]))
+        else { return }
+        let path = directory.appending(leaf).string
+        throw VaultError(
+            .denied, "accept the vault", path,
+            "This user's memory of the vault could not be stored, or this one not be removed.",
+            advice: "See whether both directories can be written, or remove the file: rm \(path.shellQuoted)")
     }
 
     /// Removes the memory from both directories after a person has given the vault up.

@@ -62,6 +62,7 @@ extension Vault {
         let pending: Vault?
         do throws(VaultError) { pending = try acceptUnderLock(place, with: credential, accepting) } catch {
             guard error.meansUnwritable, try acceptUnwritten(place, with: credential, accepting) else { throw error }
+            try place.memory.requireAccepted()
             return try open(accessGroup, in: home, with: credential, options: options)
         }
         if let pending {
@@ -74,6 +75,7 @@ extension Vault {
                     advice: "Try again.")
             }
         }
+        try place.memory.requireAccepted()
         return try open(accessGroup, in: home, with: credential, options: options)
     }
 

@@ -161,6 +161,7 @@ extension Register {
     /// - Throws: `VaultError` `.rolledBack`, `.forked`, `.replaced`.
     func check(against memory: PlaceMemory?, path: String) throws(VaultError) {
         guard let memory else { return }
+        for other in memory.others { try check(against: other, path: path) }
         guard period >= memory.period else {
             throw VaultError(
                 .rolledBack, "open the vault", path,

@@ -69,11 +69,17 @@ final class WatermarkLog: Sendable {
         var condition = WatermarkCondition.firstContact
         /// `true` if entries exist and none is authentic: after damage, or under another vault's key.
         var isForeign = false
+        /// The states that the other directory's file has and this one has not.
+        var elsewhere: [NameTag: AcceptedState] = [:]
 
         /// Adds the entries of the other directory's file. An unreadable one is ignored, because other users may be
         /// able to put anything there.
         fileprivate mutating func merge(_ other: Contents) {
-            for (name, floor) in other.floors { floors[name, default: floor].merge(floor) }
+            for (name, floor) in other.floors {
+                let own = floors[name]
+                floors[name, default: floor].merge(floor)
+                if floors[name] != own { elsewhere[name] = floors[name] }
+            }
             switch (condition, other.condition) {
             case (_, .firstContact), (_, .unreadable), (_, .notPersisted): return
             case (.firstContact, _), (.intact, .damaged): condition = other.condition
@@ -117,6 +123,12 @@ final class WatermarkLog: Sendable {
     /// Returns the states that other processes have added since the last look. Without news it costs one check of the
     /// file's size.
     func news() -> [NameTag: AcceptedState] {
+        var news = ownNews()
+        for (name, state) in other?.ownNews() ?? [:] { news[name, default: state].merge(state) }
+        return news
+    }
+
+    private func ownNews() -> [NameTag: AcceptedState] {
         position.withLock { position in
             do throws(FileError) {
                 let directory = try Directory.openOwn(directoryPath)

@@ -41,6 +41,9 @@ package final class WatermarkTable: Sendable {
     private func load() {
         let contents = log.load()
         memory.withLock { $0.take(contents) }
+        // Other users may be able to rename the other directory: its states are kept here as well.
+        guard !contents.elsewhere.isEmpty else { return }
+        try? log.append(contents.elsewhere.map { WatermarkEntry(name: $0.key, state: $0.value) })
     }
 
     package var condition: WatermarkCondition {

@@ -42,7 +42,7 @@ package struct RosterMemory: Sendable {
     }
 
     /// The file's path, for messages.
-    package var path: String { file.directory.appending(file.leaf).string }
+    package var path: String { Self.path(of: file) }
 
     /// The identity and the last change of the file; `nil` without a file.
     package var stamp: RosterFileStamp? { (file.attributes ?? otherFile?.attributes).map(RosterFileStamp.init) }
@@ -59,7 +59,7 @@ package struct RosterMemory: Sendable {
         guard let known, known != other else { return other }
         if other.isNewer(than: known) { return other }
         guard known.isNewer(than: other) || known.teamKey == other.teamKey else {
-            throw damaged("It and \(otherFile.directory.appending(otherFile.leaf)) remember different team keys.")
+            throw Self.damaged(file, "It and \(Self.path(of: otherFile)) remember different team keys.")
         }
         return known
     }
@@ -72,17 +72,19 @@ package struct RosterMemory: Sendable {
         }
     }
 
-    private func damaged(_ reason: String) -> VaultError {
+    private static func damaged(_ file: MemoryFile, _ reason: String) -> VaultError {
         VaultError(
-            .corrupt, "read what is remembered of the roster", path, reason,
+            .corrupt, "read what is remembered of the roster", path(of: file), reason,
             advice: "State the team key in the program or in the system's settings, then move the file away.")
     }
+
+    private static func path(of file: MemoryFile) -> String { file.directory.appending(file.leaf).string }
 
     private func load(_ file: MemoryFile) throws(VaultError) -> Contents? {
         let operation = "read what is remembered of the roster"
         let found = try VaultError.onFiles(operation) { () throws(FileError) in try file.read(limit: Self.maximumSize) }
         guard let bytes = found else { return nil }
-        guard let contents = Self.parse(bytes, group: group) else { throw damaged("It is damaged.") }
+        guard let contents = Self.parse(bytes, group: group) else { throw Self.damaged(file, "It is damaged.") }
         return contents
     }
 
@@ -97,7 +99,8 @@ package struct RosterMemory: Sendable {
         try file.update("remember the roster", durability: .durable) { () throws(VaultError) in
             if let known = try load(), !contents.isNewer(than: known) {
                 remembered = known
-                return nil
+                // What only the other directory has is stored here as well.
+                return try load(file) == known ? nil : Self.encode(known)
             }
             return Self.encode(contents)
         }
@@ -123,13 +126,24 @@ package struct RosterMemory: Sendable {
                 && known.teamKey != contents.teamKey
             return isOfAnotherTeam || contents.isNewer(than: known) ? Self.encode(contents) : nil
         }
-        if (try? load()) == nil { otherFile?.remove() }
+        if (try? load()) == nil { try removeOther() }
     }
 
     /// Overwrites the memory with exactly these contents, for a person's decision.
     package func overwrite(_ contents: Contents) throws(VaultError) {
         try file.update("remember the roster", durability: .durable) { Self.encode(contents) }
-        otherFile?.remove()
+        try removeOther()
+    }
+
+    /// - Throws: `VaultError` `.denied` if the other directory's file remains: it would contradict the accepted one.
+    private func removeOther() throws(VaultError) {
+        guard let otherFile else { return }
+        otherFile.remove()
+        guard otherFile.attributes != nil else { return }
+        let path = Self.path(of: otherFile)
+        throw VaultError(
+            .denied, "accept the roster", path, "The accepted roster is stored, and this former memory is not removed.",
+            advice: "Remove it: rm \(path.shellQuoted)")
     }
 
     // MARK: Format
