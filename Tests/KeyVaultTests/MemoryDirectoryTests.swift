@@ -146,7 +146,10 @@ import Testing
         let marked = try place(.state).memory.load()
         #expect(marked != known)
         try place(.state).memory.store(known, chain: [known.personKey])
-        try withoutSeeing("groups/Places") { #expect(try place(.state).memory.load() == known) }
+        try withoutSeeing("groups/Places") {
+            let stored = try place(.state).memory.load()
+            #expect(stored == known)
+        }
     }
 
     // MARK: A vault
@@ -206,6 +209,7 @@ import Testing
             #expect(table.condition == (sequence == 3 ? .firstContact : .intact))
         }
     }
+
     @Test func aRunningProgramReadsTheNewsOfBothDirectories() throws {
         let secret = key.withRawBytes { SecretBytes(copying: $0) }
         func table(_ choice: Choice) throws -> WatermarkTable {
@@ -223,7 +227,8 @@ import Testing
         #expect(running.accept(compartment: name, mark(6), isAcknowledged: true) == .replayed)
         // What was read from the other directory at the beginning is kept in this one.
         try withoutSeeing("state/sealed-groups") {
-            #expect(try table(.home).accept(compartment: name, mark(2), isAcknowledged: true) == .replayed)
+            let own = try table(.home)
+            #expect(own.accept(compartment: name, mark(2), isAcknowledged: true) == .replayed)
         }
     }
 }

@@ -36,13 +36,23 @@ public struct GroupsHome: Hashable, Sendable {
     /// The directory of the key files that open vaults unattended.
     package private(set) var keysPath: FilePath
 
-    /// The directory of the watermarks of this user's readers; useless on another machine, hence not data.
-    package private(set) var watermarksPath: FilePath
+    /// The directories of what this user's programs remember. They are useless on another machine, hence not data.
+    private var memories: MemoryPaths
+
+    /// The directory of the watermarks of this user's readers.
+    package var watermarksPath: FilePath { memories.watermarks[0] }
 
     /// The alternative directory of the watermarks: in the home, or in this user's state directory. Modes of parent
     /// directories change, and a user namespace shows other owners. A vault that has its watermark there and not at
     /// ``watermarksPath`` keeps it there. `nil` if there is no such directory.
-    package private(set) var otherWatermarksPath: FilePath?
+    package var otherWatermarksPath: FilePath? { memories.watermarks.dropFirst().first }
+
+    /// The directories of the memories of vaults, beside those of the watermarks: the one that is written, then the
+    /// other one that is read, if there is one.
+    package var placesPaths: [FilePath] { memories.places }
+
+    /// The directories of the memories of rosters, as ``placesPaths``.
+    package var rostersPaths: [FilePath] { memories.rosters }
 
     /// Returns the same home with one vault, for example a restored copy's, in place of any group's own.
     ///
@@ -92,7 +102,7 @@ public struct GroupsHome: Hashable, Sendable {
         vaultsPath = root.appending("Vaults")
         let root = userRoot ?? root
         keysPath = root.appending("Keys")
-        watermarksPath = root.appending("Watermarks")
+        memories = MemoryPaths(in: [root])
         // If this user has no directory, the other user's stays and is rejected when it is opened.
         guard userRoot == nil, case let bases = bases(),
             let state = try? bases.state().appending(Self.directoryName)
@@ -105,19 +115,8 @@ public struct GroupsHome: Hashable, Sendable {
         // A home that others can rename is still better than a directory that cannot be created.
         let isInState = isAnother || (HomeOwner.isOthersToo(root) && HomeOwner.canMake(state))
         let (chosen, other) = isInState ? (state, root) : (root, state)
-        watermarksPath = chosen.appending("Watermarks")
-        if !isAnother, Self.memories.contains(where: { HomeOwner.isDirectory(other.appending($0)) }) {
-            otherWatermarksPath = other.appending("Watermarks")
-        }
-    }
-
-    /// The directories of what a user's programs remember.
-    private static let memories = ["Watermarks", "Places", "Rosters"]
-
-    /// Returns the directories of one kind of memory, beside those of the watermarks: the one that is written, then the other
-    /// one that is read, if there is one.
-    package func memoryDirectories(_ name: String) -> [FilePath] {
-        [watermarksPath, otherWatermarksPath].compactMap { $0?.removingLastComponent().appending(name) }
+        let isOtherRead = !isAnother && MemoryPaths.isKept(in: other)
+        memories = MemoryPaths(in: isOtherRead ? [chosen, other] : [chosen])
     }
 
     /// The home that an environment means.
@@ -159,14 +158,33 @@ public struct GroupsHome: Hashable, Sendable {
         vaultsPath = data.appending("Vaults")
         if let userRoot {
             keysPath = userRoot.appending("Keys")
-            watermarksPath = userRoot.appending("Watermarks")
+            memories = MemoryPaths(in: [userRoot])
         } else {
             keysPath = try bases.configuration().appending(Self.directoryName).appending("Keys")
-            watermarksPath = try bases.state().appending(Self.directoryName).appending("Watermarks")
+            memories = try MemoryPaths(in: [bases.state().appending(Self.directoryName)])
         }
     }
 
     private static let directoryName = "sealed-groups"
+}
+
+/// The directories of each kind of memory. They are derived once, since every opening of a vault needs them.
+private struct MemoryPaths: Hashable {
+    private static let names = ["Watermarks", "Places", "Rosters"]
+
+    let watermarks: [FilePath]
+    let places: [FilePath]
+    let rosters: [FilePath]
+
+    init(in directories: [FilePath]) {
+        let paths = Self.names.map { name in directories.map { $0.appending(name) } }
+        (watermarks, places, rosters) = (paths[0], paths[1], paths[2])
+    }
+
+    /// Returns `true` if the directory has one of them.
+    static func isKept(in directory: FilePath) -> Bool {
+        names.contains { HomeOwner.isDirectory(directory.appending($0)) }
+    }
 }
 
 extension FilePath {

@@ -269,7 +269,7 @@ package struct VaultPlace: Sendable, Hashable {
         watermarksPath = home.watermarksPath
         otherWatermarksPath = home.otherWatermarksPath
         memory = PlaceMemoryFile(
-            directories: home.memoryDirectories("Places"), vault: directoryPath, accessGroup: accessGroup)
+            directories: home.placesPaths, vault: directoryPath, accessGroup: accessGroup)
     }
 
     /// `true` if any entry has the vault's name, even a dangling link.

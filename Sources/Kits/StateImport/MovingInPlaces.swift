@@ -20,9 +20,8 @@ struct MovingInPlaces {
     init(of store: SealedStore, _ options: MovingInOptions, keys: [MovingInKey?] = []) {
         container = Self.real(store.container.root.path.string)
         let home = store.home
-        let memories = [home.watermarksPath, home.otherWatermarksPath].compactMap { $0 }.flatMap { path in
-            [path] + ["Places", "Rosters"].map { path.removingLastComponent().appending($0) }
-        }
+        let memories =
+            [home.watermarksPath, home.otherWatermarksPath].compactMap { $0 } + home.placesPaths + home.rostersPaths
         homes =
             ([home.containersPath, home.registryPath, home.trashPath, home.vaultsPath, home.keysPath] + memories)
             .map { Self.real($0.string) }

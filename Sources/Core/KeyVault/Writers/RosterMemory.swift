@@ -34,7 +34,7 @@ package struct RosterMemory: Sendable {
 
     /// Creates the memory of this process's user.
     package init(of group: AppGroup, in home: GroupsHome) {
-        let files = home.memoryDirectories("Rosters").map {
+        let files = home.rostersPaths.map {
             MemoryFile(directory: $0, leaf: "\(group.identifier).roster")
         }
         (file, otherFile) = (files[0], files.dropFirst().first)
