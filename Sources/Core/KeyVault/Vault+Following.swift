@@ -49,6 +49,7 @@ extension Vault {
     func freshContents(passing: PassedFaults = []) throws(VaultError) -> VaultContents {
         var previous: [[UInt8]]?
         var attempts = 0
+        var isQuiet = false
         while true {
             var seen: [[UInt8]] = []
             do throws(VaultError) {
@@ -59,13 +60,16 @@ extension Vault {
             } catch {
                 let mayBeRace: Set<VaultError.Code> = [.rolledBack, .replaced, .corrupt, .missing, .locked, .forked]
                 let limit = seen.isEmpty ? Self.maximumUnjudged : Self.maximumRereads
-                guard mayBeRace.contains(error.code), seen != previous || seen.isEmpty, attempts < limit else {
+                guard mayBeRace.contains(error.code), attempts < limit,
+                    seen != previous || (seen.isEmpty && !isQuiet)
+                else {
                     // A fault of only the other file, or only for a program without a person, does not affect a person.
                     if let contents = try? personContents(passing: passing) { return contents }
                     throw error
                 }
-                // A writer may be between its two files.
-                if seen == previous { RacePause.wait() }
+                // A writer may be between its two files, unless no writer held the lock before the next reading.
+                isQuiet = !place.lockFile(in: directory).mayBeHeld(.whole)
+                if seen == previous && !isQuiet { RacePause.wait() }
                 previous = seen
                 attempts += 1
             }

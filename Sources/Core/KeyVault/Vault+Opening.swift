@@ -105,15 +105,17 @@ struct VaultOpening {
     func open(with credential: VaultCredential) throws(VaultError) -> OpenedVault? {
         var marks: [[UInt8]]?
         var attempt = 1
+        var isQuiet = false
         while true {
             var seen: [[UInt8]] = []
             do throws(VaultError) { return try openOnce(with: credential, &seen) } catch {
                 let mayBeRace: Set<VaultError.Code> = [.replaced, .corrupt, .missing]
-                guard mayBeRace.contains(error.code), seen != marks || seen.isEmpty, attempt < Self.attempts else {
-                    throw error
-                }
-                // A writer may be between its two files.
-                if seen == marks { RacePause.wait() }
+                guard mayBeRace.contains(error.code), attempt < Self.attempts,
+                    seen != marks || (seen.isEmpty && !isQuiet)
+                else { throw error }
+                // A writer may be between its two files, unless no writer held the lock before the next reading.
+                isQuiet = !place.lockFile(in: directory).mayBeHeld(.whole)
+                if seen == marks && !isQuiet { RacePause.wait() }
                 marks = seen
                 attempt += 1
             }

@@ -61,6 +61,17 @@ package final class LockFile: Sendable {
         }
     }
 
+    /// Returns whether another lock on any part of a range may be held now. Without a file there is none; a file that
+    /// cannot be opened or asked does not tell.
+    package func mayBeHeld(_ range: LockRange) -> Bool {
+        do throws(FileError) {
+            let file = try directory.openForReading(name)
+            return !ByteRangeLock.isFree(file.rawValue, range)
+        } catch {
+            return error.code != .notFound
+        }
+    }
+
     private func open(_ facts: inout FileAttributes?) throws(FileError) -> Descriptor {
         _ = try LeafName(name)
         let flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK
@@ -268,9 +279,9 @@ package enum ByteRangeLock {
         return result == -EACCES ? -EAGAIN : result
     }
 
-    /// Returns whether no other description holds any part of a range; a failed query counts as free.
+    /// Returns whether no other description holds any part of a range; a failed query counts as held.
     static func isFree(_ file: Int32, _ range: LockRange) -> Bool {
-        clinux_ofd_lock_is_free(file, Int32(CLINUX_LOCK_EXCLUSIVE), range.offset, range.length) != 0
+        clinux_ofd_lock_is_free(file, Int32(CLINUX_LOCK_EXCLUSIVE), range.offset, range.length) == 1
     }
 
     /// Releases a range.
