@@ -130,11 +130,11 @@ import Testing
             #expect(code { () throws(VaultError) in _ = try file.load() } == .replaced)
             #expect(code { () throws(VaultError) in try file.requireAccepted() } == .denied)
         }
-        try place(.home).memory.store(one, isAccepted: true)
-        for choice in Choice.allCases {
-            #expect(try place(choice).memory.load() == one)
-            try place(choice).memory.requireAccepted()
-        }
+        let accepting = try place(.home).memory
+        accepting.store(one, isAccepted: true)
+        try accepting.requireAccepted()
+        #expect(try accepting.load() == one)
+        #expect(try place(.state).memory.load()?.vaultID == one.vaultID)
         try place(.state).memory.remove()
         for choice in Choice.allCases { #expect(try place(choice).memory.load() == nil) }
     }
@@ -189,7 +189,7 @@ import Testing
                 _ = try open(choice)
                 Issue.record("opened with \(choice)")
             } catch let error as VaultError {
-                #expect(error.code == .replaced)
+                #expect(error.code == .forked)
             }
         }
         _ = try Vault.accept(accessGroup, in: try home(.home), with: .identity(identity))

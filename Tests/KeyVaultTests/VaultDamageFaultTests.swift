@@ -5,7 +5,7 @@ import Testing
 @testable import KeyVault
 
 /// Tests that a damaged vault is corrupt (or of an unknown version), remains as it is, and never leads to a second key.
-@Suite struct VaultDamageTests {
+@Suite struct VaultDamageFaultTests {
     private static let refusals: Set<VaultError.Code> = [.corrupt, .unsupported]
 
     private func expectRefusal(_ fixture: VaultFixture, _ bytes: [UInt8], _ what: String) throws {
@@ -18,11 +18,16 @@ import Testing
         #expect(try SystemFile.read(fixture.path) == bytes)
     }
 
+    /// The short form flips another bit of each byte.
+    private func bits(of bytes: [UInt8]) -> [Int] {
+        (0..<bytes.count * 8).filter { isLongForm || $0 % 8 == $0 / 8 % 8 }
+    }
+
     @Test func everyFlippedBitIsRefused() throws {
         let fixture = try VaultFixture()
         try fixture.create()
         let good = try SystemFile.read(fixture.path)
-        for bit in 0..<good.count * 8 {
+        for bit in bits(of: good) {
             var bad = good
             bad[bit / 8] ^= 1 << UInt8(bit % 8)
             try expectRefusal(fixture, bad, "bit \(bit)")
@@ -44,7 +49,7 @@ import Testing
         let identity = try Identity.random()
         try fixture.create(with: .identity(identity)).add("s", "a", .whenUnlocked)
         let good = try SystemFile.read(fixture.personPath)
-        for bit in 0..<good.count * 8 where isLongForm || bit % 8 == bit / 8 % 8 {
+        for bit in bits(of: good) {
             var bad = good
             bad[bit / 8] ^= 1 << UInt8(bit % 8)
             try SystemFile.write(fixture.personPath, bad)
