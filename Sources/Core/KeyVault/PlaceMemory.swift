@@ -104,7 +104,8 @@ extension PlaceMemory {
     /// different vaults.
     fileprivate func merged(with other: PlaceMemory) -> PlaceMemory? {
         guard vaultID == other.vaultID else { return nil }
-        let isLater = (period, keyPeriod) >= (other.period, other.keyPeriod)
+        let (own, others) = (hasPersons ? 1 : 0, other.hasPersons ? 1 : 0)
+        let isLater = (period, keyPeriod, own) >= (other.period, other.keyPeriod, others)
         var (later, earlier) = isLater ? (self, other) : (other, self)
         later.teamKey = later.teamKey ?? earlier.teamKey
         later.minimum = later.minimum.merged(with: earlier.minimum)
@@ -240,16 +241,23 @@ struct PlaceMemoryFile: Hashable, Sendable {
 
     /// Called after a person has accepted the vault and before it is opened with the memories again.
     ///
-    /// - Throws: `VaultError` `.denied` if the other directory still has another memory.
+    /// - Throws: `VaultError` `.denied` if the other directory still has another memory, or a damaged one.
     func requireAccepted() throws(VaultError) {
-        guard let directory = directories.dropFirst().first, let other = try? load(from: directory),
-            other != (try? load(from: directories[0]))
-        else { return }
+        guard let directory = directories.dropFirst().first else { return }
+        let own = try? load(from: directories[0])
+        do throws(VaultError) {
+            guard let other = try load(from: directory), other != own else { return }
+        } catch {
+            // A file that cannot be read does not count. A damaged one does.
+            guard error.code == .corrupt else { return }
+        }
         let path = directory.appending(leaf).string
+        // Without a memory of its own, the next opening would be a first contact.
+        let removal = own == nil ? "" : ", or remove the file: rm \(path.shellQuoted)"
         throw VaultError(
             .denied, "accept the vault", path,
             "This user's memory of the vault could not be stored, or this one not be removed.",
-            advice: "See whether both directories can be written, or remove the file: rm \(path.shellQuoted)")
+            advice: "See whether \(directories[0]) and \(directory) can be written\(removal).")
     }
 
     /// Removes the memory from both directories after a person has given the vault up.

@@ -45,6 +45,14 @@ struct AcceptedState: Hashable, Sendable {
             isPurged: isPurged && isSame, isRefilled: isRefilled && isSame)
     }
 
+    /// Returns whether merging another state changes what an entry stores, which is all but the former anchor.
+    func isMissing(_ other: AcceptedState) -> Bool {
+        var merged = self
+        merged.merge(other)
+        merged.formerAnchor = formerAnchor
+        return merged != self
+    }
+
     /// Merges the state remembered by another process. The order of merges does not matter.
     mutating func merge(_ other: AcceptedState) {
         var result = mark.sequence < other.mark.sequence ? other : self

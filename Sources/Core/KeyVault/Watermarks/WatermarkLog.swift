@@ -76,9 +76,8 @@ final class WatermarkLog: Sendable {
         /// able to put anything there.
         fileprivate mutating func merge(_ other: Contents) {
             for (name, floor) in other.floors {
-                let own = floors[name]
+                if floors[name].map({ $0.isMissing(floor) }) ?? true { elsewhere[name] = floor }
                 floors[name, default: floor].merge(floor)
-                if floors[name] != own { elsewhere[name] = floors[name] }
             }
             switch (condition, other.condition) {
             case (_, .firstContact), (_, .unreadable), (_, .notPersisted): return
@@ -123,12 +122,6 @@ final class WatermarkLog: Sendable {
     /// Returns the states that other processes have added since the last look. Without news it costs one check of the
     /// file's size.
     func news() -> [NameTag: AcceptedState] {
-        var news = ownNews()
-        for (name, state) in other?.ownNews() ?? [:] { news[name, default: state].merge(state) }
-        return news
-    }
-
-    private func ownNews() -> [NameTag: AcceptedState] {
         position.withLock { position in
             do throws(FileError) {
                 let directory = try Directory.openOwn(directoryPath)
@@ -141,6 +134,9 @@ final class WatermarkLog: Sendable {
             }
         }
     }
+
+    /// Returns the same of the other directory's file.
+    func newsElsewhere() -> [NameTag: AcceptedState] { other?.news() ?? [:] }
 
     /// Adds entries in one write.
     func append(_ entries: [WatermarkEntry]) throws(FileError) {

@@ -41,9 +41,15 @@ package final class WatermarkTable: Sendable {
     private func load() {
         let contents = log.load()
         memory.withLock { $0.take(contents) }
-        // Other users may be able to rename the other directory: its states are kept here as well.
-        guard !contents.elsewhere.isEmpty else { return }
-        try? log.append(contents.elsewhere.map { WatermarkEntry(name: $0.key, state: $0.value) })
+        // An unreadable file is loaded again at each refresh.
+        if case .unreadable = contents.condition { return }
+        keep(contents.elsewhere)
+    }
+
+    /// Stores what only the other directory has: other users may be able to rename that one.
+    private func keep(_ states: [NameTag: AcceptedState]) {
+        guard !states.isEmpty else { return }
+        try? log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) })
     }
 
     package var condition: WatermarkCondition {
@@ -99,8 +105,16 @@ package final class WatermarkTable: Sendable {
     /// could not be read before is tried again.
     package func refresh() {
         if memory.withLock({ $0.isUnread }) { return load() }
-        let news = log.news()
-        if !news.isEmpty { memory.withLock { $0.merge(news) } }
+        let (news, elsewhere) = (log.news(), log.newsElsewhere())
+        guard !news.isEmpty || !elsewhere.isEmpty else { return }
+        // What this table knows is not stored again, or two programs would copy it to each other for ever.
+        let added = memory.withLock { memory in
+            memory.merge(news)
+            let added = elsewhere.filter { memory.states[$0.key]?.isMissing($0.value) ?? true }
+            memory.merge(elsewhere)
+            return added
+        }
+        keep(added)
     }
 }
 

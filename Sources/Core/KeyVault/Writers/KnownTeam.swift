@@ -198,7 +198,7 @@ extension VaultPlace {
     /// - Parameter remembered: The team key that this user remembers of the vault.
     func followRoster(_ remembered: TeamPublicKey?) {
         guard let group = try? AppGroup(accessGroup.identifier),
-            teamKey != nil || remembered != nil || rosterMemory?.stamp != nil
+            teamKey != nil || remembered != nil || rosterMemory?.stamps.isEmpty == false
                 || (try? TeamKeySettings.current.teamKey(of: accessGroup)) != nil,
             let container = try? GroupContainer.open(group, in: home, creating: false, entitlements: .unchecked)
         else { return }

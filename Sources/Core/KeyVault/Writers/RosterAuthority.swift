@@ -47,7 +47,7 @@ package final class RosterAuthority: Sendable {
     private struct State {
         var standing: Standing
         var file: RosterFileStamp?
-        var memory: RosterFileStamp?
+        var memory: [RosterFileStamp]
     }
 
     private let group: AppGroup
@@ -79,13 +79,14 @@ package final class RosterAuthority: Sendable {
         // Read before the stamp: what is stored in between is read again. Only a missing file counts as no memory.
         let remembered = try memory.load()
         if stated.isEmpty && remembered == nil { return nil }
-        return RosterAuthority(group, container, home, memory, stated, remembered, nil)
+        if let remembered { memory.keep(remembered) }
+        return RosterAuthority(group, container, home, memory, stated, remembered, [])
     }
 
     private init(
         _ group: AppGroup, _ container: Directory, _ home: GroupsHome, _ memory: RosterMemory,
         _ stated: [TeamPublicKey],
-        _ remembered: RosterMemory.Contents?, _ stamp: RosterFileStamp?,
+        _ remembered: RosterMemory.Contents?, _ stamps: [RosterFileStamp],
         _ verified: VerifiedSignatures = VerifiedSignatures()
     ) {
         self.group = group
@@ -97,13 +98,13 @@ package final class RosterAuthority: Sendable {
         let file = Self.stamp(in: container)
         let standing = Self.decide(
             group, container, memory, stated, remembered, previous: nil, hasFile: file != nil)
-        state = Mutex(State(standing: standing, file: file, memory: stamp))
+        state = Mutex(State(standing: standing, file: file, memory: stamps))
     }
 
     /// Returns the same authority for the container that now has the group's place.
     package func moved(to container: Directory) -> RosterAuthority {
         RosterAuthority(
-            group, container, home, memory, stated, (try? memory.load()) ?? remembered, memory.stamp, verified)
+            group, container, home, memory, stated, (try? memory.load()) ?? remembered, memory.stamps, verified)
     }
 
     private var remembered: RosterMemory.Contents? {
@@ -125,20 +126,21 @@ package final class RosterAuthority: Sendable {
     /// - Returns: Whether the roster in force changed.
     @discardableResult
     package func look() -> Bool {
-        let (file, note) = (Self.stamp(in: container), memory.stamp)
+        let (file, note) = (Self.stamp(in: container), memory.stamps)
         let known = state.withLock { $0 }
         // A file without a stamp could not be judged conclusively, so it is read again each time.
         guard known.file != file || known.memory != note || file == nil else { return false }
         let before = known.standing.roster
         let remembered =
             (try? memory.load()) ?? before.map { RosterMemory.Contents(teamKey: $0.roster.team, roster: $0) }
+        if let remembered { memory.keep(remembered) }
         let standing = Self.decide(
             group, container, memory, stated, remembered, previous: before, hasFile: file != nil)
-        let stamp = memory.stamp
+        let stamps = memory.stamps
         state.withLock { state in
             // This process never returns to an older roster than the one it accepted.
             guard !(state.standing.roster?.isNewer(than: standing.roster) ?? false) else { return }
-            state = State(standing: standing, file: file, memory: stamp)
+            state = State(standing: standing, file: file, memory: stamps)
         }
         return standing.roster != before
     }

@@ -44,8 +44,10 @@ package struct RosterMemory: Sendable {
     /// The file's path, for messages.
     package var path: String { Self.path(of: file) }
 
-    /// The identity and the last change of the file; `nil` without a file.
-    package var stamp: RosterFileStamp? { (file.attributes ?? otherFile?.attributes).map(RosterFileStamp.init) }
+    /// The identities and the last changes of the files that exist.
+    package var stamps: [RosterFileStamp] {
+        [file.attributes, otherFile?.attributes].compactMap { $0.map(RosterFileStamp.init) }
+    }
 
     /// Returns the contents of both directories; `nil` only if neither has a file.
     ///
@@ -127,6 +129,12 @@ package struct RosterMemory: Sendable {
             return isOfAnotherTeam || contents.isNewer(than: known) ? Self.encode(contents) : nil
         }
         if (try? load()) == nil { try removeOther() }
+    }
+
+    /// Stores what only the other directory has: other users may be able to rename that one.
+    package func keep(_ contents: Contents) {
+        guard otherFile != nil, (try? load(file)) != contents else { return }
+        _ = try? store(contents)
     }
 
     /// Overwrites the memory with exactly these contents, for a person's decision.
