@@ -1,4 +1,4 @@
-"""Vectors of docs/backup.md. make_vectors.py calls it."""
+"""Vectors of docs/spec/backup.md. make_vectors.py calls it."""
 import struct
 
 import reader

@@ -1,5 +1,5 @@
-"""Watermarks, access logs and token digests: a second implementation, written from docs/watermarks.md, docs/access-log.md and
-docs/token-digests.md alone. It needs reader.py and vault.py.
+"""Watermarks, access logs and token digests: a second implementation, written from docs/spec/watermarks.md,
+docs/spec/access-log.md and docs/spec/token-digests.md alone. It needs reader.py and vault.py.
 
 Rule names are those of the documents: M of watermarks, L of access logs, T of token digests.
 """
@@ -10,7 +10,7 @@ import struct
 
 from vault import H, Refused, require
 
-# --- docs/watermarks.md, section "The file"
+# --- docs/spec/watermarks.md, section "The file"
 
 MARK = 128
 DURABLE, PURGED, REFILLED = 1, 2, 4
@@ -90,7 +90,7 @@ def next_mark(data, at, key):
     return len(data)
 
 
-# --- docs/access-log.md
+# --- docs/spec/access-log.md
 
 ENTRY = 256
 OPEN_FAILED, CONTINUED = 2, 80
@@ -245,7 +245,7 @@ def check_log(older, current, keys, noted):
     return check.result()
 
 
-# --- docs/token-digests.md, section "The format"
+# --- docs/spec/token-digests.md, section "The format"
 
 def token_hash(key, salt, token):
     return H(32, H(32, key, b"tks1", salt), b"tkd1", token)

@@ -27,7 +27,7 @@ KINDS = {"record": 1, "stream": 2, "vault": 3}
 
 
 class Refused(Exception):
-    """A rule of section 3 of docs/format.md is broken."""
+    """A rule of section 3 of docs/spec/format.md is broken."""
 
     def __init__(self, rule, code):
         super().__init__(rule, code)
@@ -115,7 +115,7 @@ def open_chunk(key, nonce, associated, sealed):
     return (int.from_bytes(text, "little") ^ int.from_bytes(stream, "little")).to_bytes(len(text), "little")
 
 
-# --- docs/format.md, section 4
+# --- docs/spec/format.md, section 4
 
 def derive(size, personal, data, key=b""):
     return hashlib.blake2b(data, digest_size=size, key=key, person=b"SealedState." + personal).digest()
@@ -125,7 +125,7 @@ def text(string):
     return struct.pack("<I", len(string.encode())) + string.encode()
 
 
-# --- docs/format.md, sections 3 and 5
+# --- docs/spec/format.md, sections 3 and 5
 
 def open_blob(blob, reader, released=None, chunk_opener=open_chunk):
     """The plaintext. `released`, where it is given, gets each chunk at once, as a reader does that releases early."""

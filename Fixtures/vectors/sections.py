@@ -33,7 +33,7 @@ def hexadecimal(data):
     return data.hex() if data else ""
 
 
-# --- docs/vault.md
+# --- docs/spec/vault.md
 
 def open_vault(folder, vector, stated, place):
     """The vault of a vector, its files put into a directory."""
@@ -125,7 +125,7 @@ def compartment_secrets(compartment):
     return found
 
 
-# --- docs/backup.md
+# --- docs/spec/backup.md
 
 def open_backup(folder, vector, stated):
     return vault.open_backup(input_of(folder, vector), vector["reader"]["group"], credential(stated))
@@ -173,7 +173,7 @@ def read_secret_key(folder, vector):
     yield from reader.differences("result", vector["expected"], outcome(keys))
 
 
-# --- docs/watermarks.md, docs/access-log.md
+# --- docs/spec/watermarks.md, docs/spec/access-log.md
 
 def read_watermarks(folder, vector):
     known = vector["reader"]
@@ -210,7 +210,7 @@ def read_token_digest(folder, vector):
         yield from reader.differences("intermediate values", vector["intermediate"], values)
 
 
-# --- docs/writers.md
+# --- docs/spec/writers.md
 
 def open_roster(folder, vector):
     known = vector["reader"]
@@ -262,7 +262,7 @@ def record_intermediate(folder, vector):
     return {"writerID": header["writer"].hex(), "rosterVersion": trailer[0], "signedDigest": digest.hex(), "signature": trailer[1].hex()}
 
 
-# --- docs/format.md, section 6
+# --- docs/spec/format.md, section 6
 
 def range_outcome(found, start, end):
     return {"start": start, "end": end} | outcome(lambda: {"plaintext": listed(found.read(start, end))})

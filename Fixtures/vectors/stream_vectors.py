@@ -1,4 +1,4 @@
-"""Vectors of streams whose contents a record vouches for (docs/format.md, section 6). make_vectors.py calls it."""
+"""Vectors of streams whose contents a record vouches for (docs/spec/format.md, section 6). make_vectors.py calls it."""
 import hashlib
 import struct
 

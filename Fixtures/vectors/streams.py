@@ -1,4 +1,5 @@
-"""Streams whose contents a record vouches for: a second implementation, written from docs/format.md, section 6, alone.
+"""Streams whose contents a record vouches for: a second implementation, written from docs/spec/format.md, section 6,
+alone.
 
 It needs libsodium and reader.py. Rules D1 to D3 are refused as reader.Refused, as R1 to R25 are.
 """

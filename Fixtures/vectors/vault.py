@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""A second implementation of vaults, written from docs/vault.md alone: Python's standard library, libsodium and reader.py.
+"""A second implementation of vaults, written from docs/spec/vault.md alone: Python's standard library, libsodium and
+reader.py.
 
     python3 vault.py --selftest                      create vaults, change them, open them again
     python3 vault.py show DIRECTORY                  print what a vault shows without a key
     python3 vault.py items DIRECTORY GROUP KEYFILE   print what a key file opens
 
-It exists to prove the document, not to be fast or to keep secrets. Section numbers are those of docs/vault.md.
+It exists to prove the document, not to be fast or to keep secrets. Section numbers are those of docs/spec/vault.md.
 """
 import contextlib
 import ctypes
@@ -155,7 +156,7 @@ def u64(value):
     return struct.pack("<Q", value)
 
 
-# --- Blobs (docs/format.md)
+# --- Blobs (docs/spec/format.md)
 
 def key_id(key):
     return H(16, key, b"kid1")
@@ -1154,7 +1155,7 @@ class Place:
         return H(16, None, b"plt1", reader.text(os.path.realpath(directory)) + reader.text(group)).hex()
 
 
-# --- docs/watermarks.md, as far as vaults need it
+# --- docs/spec/watermarks.md, as far as vaults need it
 
 class Marks:
     """{name tag: (sequence, epoch, commitment)} of a file of watermarks."""
@@ -1181,7 +1182,7 @@ class Marks:
         return f"{group}.{vault_id.hex()[:16]}.marks"
 
 
-# --- docs/access-log.md
+# --- docs/spec/access-log.md
 
 class Log:
     @staticmethod

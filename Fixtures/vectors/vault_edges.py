@@ -1,5 +1,5 @@
-"""Vectors of docs/vault.md at its edges: names and sizes at their limits, states of keys, absent and unsafe files, damaged values, watermarks
-of generations, and pairs of faults, of which the rule with the smaller number answers. make_vectors.py calls it."""
+"""Vectors of docs/spec/vault.md at its edges: names and sizes at their limits, states of keys, absent and unsafe files,
+damaged values, watermarks of generations, and pairs of faults, of which the rule with the smaller number answers. make_vectors.py calls it."""
 import copy
 import struct
 

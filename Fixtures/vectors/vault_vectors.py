@@ -1,4 +1,4 @@
-"""Makes the vectors of docs/vault.md, the same bytes every time; make_vectors.py calls it.
+"""Makes the vectors of docs/spec/vault.md, the same bytes every time; make_vectors.py calls it.
 
 A faulty vector has exactly one fault: checksum, code, signature and commitments are right for what the file says, so a reader that forgets
 the rule opens it.

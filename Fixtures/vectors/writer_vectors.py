@@ -1,4 +1,4 @@
-"""Vectors of secret keys, rosters and signed records (docs/writers.md, docs/format.md). make_vectors.py calls it."""
+"""Vectors of secret keys, rosters and signed records (docs/spec/writers.md, docs/spec/format.md). make_vectors.py calls it."""
 import copy
 import struct
 

@@ -1,4 +1,5 @@
-"""Secret keys, rosters and signed records: a second implementation, written from docs/writers.md, docs/format.md and docs/vault.md alone.
+"""Secret keys, rosters and signed records: a second implementation, written from docs/spec/writers.md,
+docs/spec/format.md and docs/spec/vault.md alone.
 
 It needs libsodium, reader.py and vault.py. Rule names are those of the documents: K of secret keys, S of rosters, W of records.
 """
@@ -54,7 +55,7 @@ def public_of(kind, secret):
     return vault.x25519_public(secret) if kind == IDENTITY else vault.signing_key(secret)[0]
 
 
-# --- docs/writers.md, sections "Secret keys" and "Protected keys"
+# --- docs/spec/writers.md, sections "Secret keys" and "Protected keys"
 
 def decode(prefix, line):
     """The bytes of an upper-case Bech32 text, or None."""
@@ -123,7 +124,7 @@ def public_text(kind, public):
     return vault.bech32(PUBLIC[kind], public)
 
 
-# --- docs/writers.md, section "Roster"
+# --- docs/spec/writers.md, section "Roster"
 
 @dataclasses.dataclass
 class Writer:
@@ -339,7 +340,7 @@ def sign_body(body, seed):
     return body + sign(seed, TEAM_CONTEXT, H(64, None, b"ros1", body))
 
 
-# --- docs/format.md, section "Signed records"
+# --- docs/spec/format.md, section "Signed records"
 
 def header_fields(blob):
     flags, version = struct.unpack_from("<BI", blob, 7)

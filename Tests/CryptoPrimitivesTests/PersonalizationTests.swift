@@ -17,7 +17,7 @@ import Testing
     /// The document is the register of the strings. A missing string may be chosen twice.
     @Test func everyStringInTheSourcesIsInTheDocument() throws {
         let root = #filePath.split(separator: "/").dropLast(3).map { "/" + $0 }.joined()
-        let document = String(decoding: try SystemFile.read("\(root)/docs/personalization.md"), as: UTF8.self)
+        let document = String(decoding: try SystemFile.read("\(root)/docs/spec/personalization.md"), as: UTF8.self)
         var strings: Set<String> = []
         try forEachSwiftFile("\(root)/Sources") { strings.formUnion(literals(in: $0)) }
         #expect(strings.filter { !document.contains("`\($0)`") } == [])

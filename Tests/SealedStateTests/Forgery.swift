@@ -60,7 +60,7 @@ struct Forgery {
     private func milliseconds(_ date: Date) -> UInt64 { UInt64(date.timeIntervalSince1970 * 1000) }
 }
 
-/// The offsets of the header's fields (docs/format.md, section 2).
+/// The offsets of the header's fields (docs/spec/format.md, section 2).
 enum Field {
     static let format = 4, flags = 7, epoch = 12, keyID = 48, sequence = 64, commitment = 144, end = 176
 }

@@ -48,7 +48,7 @@ import Testing
         #expect(BlobReading.whole.read(vector.blob, of: vector).code == "unknownKey")
     }
 
-    /// Returns a random header that a writer may create: consistent, as `docs/format.md`, section 3, requires.
+    /// Returns a random header that a writer may create: consistent, as `docs/spec/format.md`, section 3, requires.
     private func randomHeader(_ random: inout SeededGenerator) throws -> BlobHeader {
         var header = try BlobHeader(parsing: try BlobVector(named: "good-record-raw").blob)
         let kinds: [BlobKind] = [.record, .record, .stream, .vault]

@@ -42,7 +42,7 @@ enum BlobMutation: CaseIterable {
         blob[place] = body(blob[place], UInt8(truncatingIfNeeded: random.next()))
     }
 
-    /// Offsets and sizes of `docs/format.md`, section 2.
+    /// Offsets and sizes of `docs/spec/format.md`, section 2.
     private static let fields: [Range<Int>] = [
         0..<4, 4..<5, 5..<6, 6..<7, 7..<8, 8..<12, 12..<16, 16..<32, 32..<48, 48..<64, 64..<72, 72..<80, 80..<88,
         88..<104, 104..<105, 105..<112, 112..<144, 144..<176,

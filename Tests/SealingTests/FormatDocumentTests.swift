@@ -122,13 +122,13 @@ import Testing
 
     /// Returns the document's last section without white space, so that a value may extend over several lines.
     private func workedExample() throws -> String {
-        let text = String(decoding: try SystemFile.read(repositoryPath("docs/format.md")), as: UTF8.self)
+        let text = String(decoding: try SystemFile.read(repositoryPath("docs/spec/format.md")), as: UTF8.self)
         let section = try #require(text.split(separator: "## 9. Worked example").last)
         return String(section.filter { !$0.isWhitespace })
     }
 
     @Test func theDocumentHasEveryRuleAndEveryPersonalisation() throws {
-        let text = String(decoding: try SystemFile.read(repositoryPath("docs/format.md")), as: UTF8.self)
+        let text = String(decoding: try SystemFile.read(repositoryPath("docs/spec/format.md")), as: UTF8.self)
         for rule in 1...25 { #expect(text.contains("- **R\(rule)** ")) }
         #expect(!text.contains("**R26**"))
         for rule in 1...3 { #expect(text.contains("- **D\(rule)** ")) }

@@ -1,4 +1,4 @@
-// The sizes and offsets of docs/format.md.
+// The sizes and offsets of docs/spec/format.md.
 
 #ifndef CBASELINE_FORMAT_H
 #define CBASELINE_FORMAT_H

@@ -257,7 +257,7 @@ package enum ContainerLayout {
     /// A copy of the container's registry entry: its group, members and quota. If the registry is lost, the container
     /// is found by this copy.
     package static let metadata = ".sealedstate.container"
-    /// The signed list of the group's writers, readable by every member (docs/writers.md).
+    /// The signed list of the group's writers, readable by every member (docs/spec/writers.md).
     package static let roster = ".sealedstate.roster"
     /// The prefix of the reserves for deletions, one per user, followed by the user's number.
     package static let reservePrefix = ".sealedstate.reserve."

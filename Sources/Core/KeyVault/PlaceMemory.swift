@@ -11,7 +11,7 @@ extension Personalization {
 }
 
 /// The memory of this user's programs about the vault at one place: its identity and the keys that vouch for it
-/// (`docs/vault.md`, section 12).
+/// (`docs/spec/vault.md`, section 12).
 ///
 /// It is compared before a credential is tried. So a file that another member puts in the vault's place is recognised
 /// and cannot test a passphrase.
@@ -139,8 +139,8 @@ struct SeenMinimum: Hashable, Sendable {
 
 /// The file of a place's memory.
 ///
-/// A user's programs use one directory of memories, chosen by modes and owners (docs/vault.md, section 12). A program
-/// that found other modes may have left a memory in the other directory, so both are read.
+/// A user's programs use one directory of memories, chosen by modes and owners (docs/spec/vault.md, section 12). A
+/// program that found other modes may have left a memory in the other directory, so both are read.
 struct PlaceMemoryFile: Hashable, Sendable {
     /// The directory for writing, then the other one, if it exists.
     let directories: [FilePath]

@@ -92,7 +92,7 @@ struct OpenedVault: Sendable {
     let memory: PlaceMemory?
 }
 
-/// Opens a vault's files with a credential, in the order of `docs/vault.md`, section 10.
+/// Opens a vault's files with a credential, in the order of `docs/spec/vault.md`, section 10.
 struct VaultOpening {
     let place: VaultPlace
     let directory: Directory

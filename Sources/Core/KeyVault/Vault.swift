@@ -115,8 +115,8 @@ extension Keyring {
 
 extension Vault {
     /// The records with an accepted state. The vault's own writes were accepted too, each with its period as the epoch
-    /// (`docs/vault.md`, section 12). Only the names of the epochs that occur have to be left out, however many periods
-    /// the vault has had.
+    /// (`docs/spec/vault.md`, section 12). Only the names of the epochs that occur have to be left out, however many
+    /// periods the vault has had.
     package var acceptedRecords: [NameTag] {
         var own: [UInt32: Set<NameTag>] = [:]
         return watermarks.acceptedMarks.compactMap { name, mark in
@@ -177,7 +177,7 @@ public struct VaultOptions: Sendable, Hashable {
     /// Checked when a vault is opened, created, imported or given up; never for its status or for locking it.
     public var entitlements: EntitlementPolicy
     /// The group's team key. With it a person key counts only if the team key has certified it. Without it, that
-    /// depends on the machine's settings, on this user's memory, and on the vault. See docs/vault.md, section 10.
+    /// depends on the machine's settings, on this user's memory, and on the vault. See docs/spec/vault.md, section 10.
     public var teamKey: TeamPublicKey?
 
     /// `true` to take an older copy for the vault; only for `Vault.accept`.

@@ -130,9 +130,9 @@ struct AccessLogVector: Decodable, Sendable, CustomTestStringConvertible {
         #expect(found.result == expected.result)
     }
 
-    /// A table of docs/access-log.md contains each rule with its result.
+    /// A table of docs/spec/access-log.md contains each rule with its result.
     @Test func theDocumentNamesTheResultOfEveryRule() throws {
-        let path = "\(VectorManifest.folder)/../../docs/access-log.md"
+        let path = "\(VectorManifest.folder)/../../docs/spec/access-log.md"
         let lines = String(decoding: try SystemFile.read(path), as: UTF8.self).split(separator: "\n")
         for vector in AccessLogVector.all {
             guard let rule = vector.expected.rule else { continue }
@@ -143,7 +143,7 @@ struct AccessLogVector: Decodable, Sendable, CustomTestStringConvertible {
 }
 
 extension AccessLogVerification {
-    /// The result by its name in docs/access-log.md: that of the first broken rule.
+    /// The result by its name in docs/spec/access-log.md: that of the first broken rule.
     fileprivate var result: String {
         if badCount > unsupportedCount { return "tampered" }
         if unsupportedCount > 0 { return "unsupported" }

@@ -129,7 +129,7 @@ class Yard:
 
 
 def sealed(key, head, plaintext):
-    """A blob of docs/format.md: salt, commitment and chunks behind the header's first 112 bytes."""
+    """A blob of docs/spec/format.md: salt, commitment and chunks behind the header's first 112 bytes."""
     head += f.H(32, key, b"slt1", f.random(32) + f.u64(0) + f.u64(f.time.time_ns()) + head)
     derived = f.H(64, key, b"sub1", head)
     head += derived[32:]

@@ -142,7 +142,7 @@ def rosters(lab_, user):
         if "accepted" in known:
             actor.must("roster", "verify", "--accept", key)
         else:
-            # A user who knows the key from elsewhere, and no roster yet (docs/writers.md, "Memory").
+            # A user who knows the key from elsewhere, and no roster yet (docs/spec/writers.md, "Memory").
             path = actor.home / "Rosters" / f"{lab.GROUP}.roster"
             path.parent.mkdir(mode=0o700, exist_ok=True)
             body = b"SEALRMEM" + f.u32(1) + f.u32(0) + bytes.fromhex(known["teamKeys"][0])

@@ -41,7 +41,7 @@ package enum BLAKE2b {
 
 /// The 16 bytes that separate two uses of one hash, or of one key (RFC 7693, section 2.5).
 ///
-/// Every use in this project has its own, listed in `docs/format.md`.
+/// Every use in this project has its own, listed in `docs/spec/format.md`.
 package struct Personalization: Sendable, Hashable {
     /// The text: exactly 16 bytes of ASCII.
     package let text: StaticString

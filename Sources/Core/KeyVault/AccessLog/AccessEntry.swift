@@ -2,7 +2,7 @@ internal import CryptoPrimitives
 internal import Glibc
 package import Sealing
 
-/// An entry of an access log: which program did what with a vault, and when (`docs/access-log.md`).
+/// An entry of an access log: which program did what with a vault, and when (`docs/spec/access-log.md`).
 public struct AccessEntry: Hashable, Sendable {
     /// Its number since the vault was created, from 0.
     public let index: UInt64
@@ -235,7 +235,7 @@ extension Personalization {
     static let accessSubject = Personalization("SealedState.als1")
 }
 
-/// The offsets of the fields in an entry's 256 bytes (`docs/access-log.md`). Numbers are little-endian.
+/// The offsets of the fields in an entry's 256 bytes (`docs/spec/access-log.md`). Numbers are little-endian.
 enum AccessEntryLayout {
     static let size = 256
     static let version: UInt16 = 1
@@ -296,7 +296,7 @@ extension UnsafeMutableRawBufferPointer {
 
 /// An event in the access log of a vault. An open set: a newer program may have written others.
 ///
-/// Numbers and names are stable; `docs/access-log.md` lists them.
+/// Numbers and names are stable; `docs/spec/access-log.md` lists them.
 public struct AccessEvent: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The number in the log.
     public let rawValue: UInt16

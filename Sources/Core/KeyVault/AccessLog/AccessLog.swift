@@ -4,7 +4,7 @@ internal import Sealing
 package import SharedFiles
 internal import Synchronization
 
-/// The access log of a vault: a file of chained entries next to it (`docs/access-log.md`).
+/// The access log of a vault: a file of chained entries next to it (`docs/spec/access-log.md`).
 ///
 /// Safe for many processes and threads at once. It records what honest programs did, and detects later changes by
 /// programs without the vault's keys. A program that has the keys can write any entry.

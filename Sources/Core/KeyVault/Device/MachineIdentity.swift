@@ -2,7 +2,7 @@ internal import CryptoPrimitives
 internal import SharedFiles
 
 extension Personalization {
-    /// The tag of a machine (no key); `docs/vault.md` lists it.
+    /// The tag of a machine (no key); `docs/spec/vault.md` lists it.
     static let machineIdentity = Personalization("SealedState.mid1")
 }
 

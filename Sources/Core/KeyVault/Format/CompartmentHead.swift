@@ -5,7 +5,7 @@ extension Personalization {
     static let headChecksum = Personalization("SealedState.vsm2")
 }
 
-/// The role of a vault file (`docs/vault.md`, section 2).
+/// The role of a vault file (`docs/spec/vault.md`, section 2).
 enum CompartmentRole: UInt8, Sendable, CaseIterable {
     /// Keys and items of the class *after first unlock*.
     case service = 1

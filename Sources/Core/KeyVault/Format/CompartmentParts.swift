@@ -6,7 +6,7 @@ extension Personalization {
     static let nameTag2 = Personalization("SealedState.vnt2")
 }
 
-/// The state of a compartment (`docs/vault.md`, section 6).
+/// The state of a compartment (`docs/spec/vault.md`, section 6).
 struct CompartmentState: Hashable, Sendable {
     /// The rotation of *after first unlock*; the register has that of *when unlocked*.
     var rotation = RotationFields()

@@ -8,7 +8,7 @@ extension Personalization {
     static let personKeyCertificate = Personalization("SealedState.tpk1")
 }
 
-/// A person key in the register's chain: each signs its successor (`docs/vault.md`, section 5).
+/// A person key in the register's chain: each signs its successor (`docs/spec/vault.md`, section 5).
 struct PersonKeyEntry: Hashable, Sendable {
     static let size = 168
     static let maximumCount = 256

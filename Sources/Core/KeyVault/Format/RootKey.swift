@@ -3,7 +3,7 @@ internal import Glibc
 internal import Sealing
 internal import Synchronization
 
-/// Personalisation strings of keys that are derived from a compartment's root (`docs/vault.md`, section 3).
+/// Personalisation strings of keys that are derived from a compartment's root (`docs/spec/vault.md`, section 3).
 extension Personalization {
     static let rootCommitment = Personalization("SealedState.vct2")
     static let headerKey = Personalization("SealedState.vhk2")

@@ -1,7 +1,8 @@
 internal import CryptoPrimitives
 internal import Sealing
 
-/// An item's entry in the index: metadata, the wrapped item key, and a sealed small value (`docs/vault.md`, section 8).
+/// An item's entry in the index: metadata, the wrapped item key, and a sealed small value (`docs/spec/vault.md`,
+/// section 8).
 ///
 /// It is a slice of the index from which it was read: nothing is copied, and no value is in plaintext.
 struct ItemEntry: Hashable, Sendable {

@@ -1,4 +1,4 @@
-/// A vault's items, sorted by service and account byte by byte (`docs/vault.md`, section "Items").
+/// A vault's items, sorted by service and account byte by byte (`docs/spec/vault.md`, section "Items").
 ///
 /// A value type. Reading a table checks every entry once and copies none, so later accesses need no checks.
 struct ItemTable: Hashable, Sendable {

@@ -12,7 +12,7 @@ extension Personalization {
     static let itemDevice = Personalization("SealedState.vim2")
 }
 
-/// Seals and opens item values, each under its own key, which the index wraps (`docs/vault.md`, section 8).
+/// Seals and opens item values, each under its own key, which the index wraps (`docs/spec/vault.md`, section 8).
 ///
 /// A rekey wraps item keys again and does not change values.
 struct ItemValues: Sendable {

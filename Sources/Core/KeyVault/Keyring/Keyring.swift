@@ -135,7 +135,7 @@ package enum KeyState: UInt8, Sendable, CustomStringConvertible {
 }
 
 /// A sealing key as a vault stores it: id, epoch, state and dates, and the key wrapped under its compartment's root
-/// (`docs/vault.md`, section 7).
+/// (`docs/spec/vault.md`, section 7).
 struct KeyringEntry: Hashable, Sendable {
     static let encodedSize = 16 + 4 + 4 + 8 + SealingKey.size + SecretWrap.overhead
     /// The suite of every key that this version creates.

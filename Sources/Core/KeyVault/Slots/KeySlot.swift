@@ -56,7 +56,7 @@ final class HolderSecret: Sendable {
     }
 }
 
-/// A way to open a compartment: public parameters and the wrapped root (`docs/vault.md`, section 4).
+/// A way to open a compartment: public parameters and the wrapped root (`docs/spec/vault.md`, section 4).
 struct KeySlot: Hashable, Sendable {
     static let fixedSize = 24
 

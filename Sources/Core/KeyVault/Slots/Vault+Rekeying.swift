@@ -3,8 +3,8 @@ internal import Glibc
 internal import Sealing
 internal import SharedFiles
 
-/// Rekeying: new roots, so that former members lose access to everything written afterwards (`docs/vault.md`, section
-/// 11).
+/// Rekeying: new roots, so that former members lose access to everything written afterwards (`docs/spec/vault.md`,
+/// section 11).
 extension Vault {
     /// Begins a new period: replaces the roots, reseals every remaining slot to its holder's public key, wraps all keys
     /// again, and begins a rotation.

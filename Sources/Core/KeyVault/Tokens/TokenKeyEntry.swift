@@ -2,11 +2,11 @@ internal import CryptoPrimitives
 package import Sealing
 
 extension Personalization {
-    /// The id of a token key, keyed by the token key; `docs/vault.md` lists it.
+    /// The id of a token key, keyed by the token key; `docs/spec/vault.md` lists it.
     static let tokenKeyID = Personalization("SealedState.tki1")
 }
 
-/// A key for token digests as the vault stores it (`docs/vault.md`, section 4): wrapped under the service root.
+/// A key for token digests as the vault stores it (`docs/spec/vault.md`, section 4): wrapped under the service root.
 ///
 /// It is no sealing key. It has no epoch and no rotation ends it, because a digest cannot be computed again without the
 /// token.

@@ -12,7 +12,7 @@ internal import SystemPackage
 /// as another one.
 ///
 /// If several users share a vault, each has their own stamp: a lock affects only the user's own programs.
-/// `docs/vault.md` describes how other members can use its name.
+/// `docs/spec/vault.md` describes how other members can use its name.
 struct LockStamp: Sendable {
     private static let size = 16
 

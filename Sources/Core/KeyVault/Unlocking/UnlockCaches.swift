@@ -207,8 +207,8 @@ extension Personalization {
     static let unlockTicket = Personalization("SealedState.ulc2")
 }
 
-/// The root of one compartment as a cache stores it (`docs/vault.md`, section 14): 64 bytes of facts, the root, and a
-/// code keyed from it.
+/// The root of one compartment as a cache stores it (`docs/spec/vault.md`, section 14): 64 bytes of facts, the root,
+/// and a code keyed from it.
 ///
 /// A ticket of another vault, of another start of the machine, or from before a lock is invalid. A ticket's code
 /// matches its own root; the caller checks that the root is the vault's.

@@ -192,13 +192,13 @@ package struct Watermark: Hashable, Sendable {
 }
 
 extension Personalization {
-    /// The code of one entry of a watermark file; `docs/watermarks.md` lists it.
+    /// The code of one entry of a watermark file; `docs/spec/watermarks.md` lists it.
     static let watermarkEntry = Personalization("SealedState.wme1")
     /// Distinguishes the notes of two roots within a process; it is never written.
     static let watermarkIdentifier = Personalization("SealedState.wmi1")
 }
 
-/// An accepted state as it is stored on disk: 128 bytes, authenticated, in plaintext (`docs/watermarks.md`).
+/// An accepted state as it is stored on disk: 128 bytes, authenticated, in plaintext (`docs/spec/watermarks.md`).
 ///
 /// Except for the clock, it contains only what the blob's own header shows.
 struct WatermarkEntry: Hashable, Sendable {

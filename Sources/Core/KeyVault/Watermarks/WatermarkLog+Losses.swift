@@ -149,7 +149,7 @@ public enum WatermarkCondition: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension Personalization {
-    /// The name of a marker; `docs/watermarks.md` lists it.
+    /// The name of a marker; `docs/spec/watermarks.md` lists it.
     static let watermarkMarker = Personalization("SealedState.wmm1")
 }
 

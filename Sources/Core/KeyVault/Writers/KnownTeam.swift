@@ -5,7 +5,7 @@ internal import SharedFiles
 internal import SystemPackage
 
 /// The team keys that a program knows for a vault, from every source: its code, the machine's settings, this user's memory
-/// of the vault and of the group's roster. They decide which person keys count (`docs/vault.md`, rule V14).
+/// of the vault and of the group's roster. They decide which person keys count (`docs/spec/vault.md`, rule V14).
 struct KnownTeam {
     let place: VaultPlace
     /// Also `nil` if a person accepts a vault regardless of the memory.

@@ -1,7 +1,7 @@
 internal import CryptoPrimitives
 internal import Sealing
 
-/// A secret key under a passphrase (docs/writers.md, section "Protected keys").
+/// A secret key under a passphrase (docs/spec/writers.md, section "Protected keys").
 ///
 /// Argon2id, then one keyed hash gives the key of the box and a commitment. A form opens under only one passphrase, and
 /// the error does not distinguish another passphrase from a changed form.

@@ -1,7 +1,7 @@
 internal import CryptoPrimitives
 internal import Sealing
 
-/// The roster's bytes (docs/writers.md, section "Roster"): a head, parts, the team key's signature.
+/// The roster's bytes (docs/spec/writers.md, section "Roster"): a head, parts, the team key's signature.
 extension Roster {
     /// The largest file in bytes, checked before memory is allocated.
     package static let maximumSize = 1 << 20

@@ -1,6 +1,6 @@
 package import Sealing
 
-/// A group's list of writers and of the names that each may write (docs/writers.md, section "Roster").
+/// A group's list of writers and of the names that each may write (docs/spec/writers.md, section "Roster").
 ///
 /// It does no input or output. A parsed roster serialises to the same bytes.
 package struct Roster: Sendable, Hashable {
@@ -240,7 +240,7 @@ extension Bytes16 {
 }
 
 /// A state of a vault by its two periods, with which a roster names the oldest one that readers accept
-/// (`docs/vault.md`, rule V12).
+/// (`docs/spec/vault.md`, rule V12).
 ///
 /// The vault's period alone is not enough: a former person can begin any number of periods with the person key that
 /// they knew.

@@ -1,7 +1,7 @@
 public import AppGroups
 internal import CryptoPrimitives
 
-/// Team keys: the offline key of a group that certifies person keys (`docs/vault.md`, sections 5 and 10).
+/// Team keys: the offline key of a group that certifies person keys (`docs/spec/vault.md`, sections 5 and 10).
 extension Vault {
     /// The team key that the vault names and that has certified its person key; `nil` without such a key or without
     /// persons.

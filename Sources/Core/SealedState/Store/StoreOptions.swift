@@ -31,7 +31,7 @@ public struct StoreOptions: Sendable {
     /// The group's team key, which signs its roster of writers. With it, records that the roster governs are believed
     /// only with the signature of a writer that may write them, and the vault's persons only if the key has certified
     /// them. Without it, that depends on the system's settings, on the states that this user has accepted, and on the
-    /// vault. See docs/writers.md.
+    /// vault. See docs/spec/writers.md.
     public var teamKey: TeamPublicKey?
     /// The key with which this program signs records under governed names; nil for a program that only reads them.
     public var writerKey: WriterKey?

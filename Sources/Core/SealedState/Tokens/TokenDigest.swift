@@ -20,7 +20,7 @@ internal import Sealing
 /// Every program that opens the group's vault can check it, and no other: without the vault's token key not even an
 /// easily guessed token can be tried. It stays valid after every rotation, and in a backup that holds the keys.
 ///
-/// Encoded it is one string: `td1:` and 128 hexadecimal digits (`docs/token-digests.md`).
+/// Encoded it is one string: `td1:` and 128 hexadecimal digits (`docs/spec/token-digests.md`).
 ///
 /// Equal digests are the same digest. Two digests of one token are not equal: `matches(_:in:)` compares.
 public struct TokenDigest: Hashable, Sendable {
@@ -53,7 +53,7 @@ public struct TokenDigest: Hashable, Sendable {
 }
 
 extension Personalization {
-    /// A digest's own key (key: the token key; input: the salt); `docs/vault.md` lists both.
+    /// A digest's own key (key: the token key; input: the salt); `docs/spec/vault.md` lists both.
     fileprivate static let tokenSalt = Personalization("SealedState.tks1")
     /// The digest (key: the digest's own).
     fileprivate static let tokenDigest = Personalization("SealedState.tkd1")

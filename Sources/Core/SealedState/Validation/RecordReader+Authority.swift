@@ -5,7 +5,7 @@ package import KeyVault
 internal import Sealing
 internal import SharedFiles
 
-/// The rights to write records: the group's roster, if a team key is known (docs/writers.md).
+/// The rights to write records: the group's roster, if a team key is known (docs/spec/writers.md).
 extension RecordReader {
     /// Throws for a vault that the roster has ended, however long it stays in place.
     ///

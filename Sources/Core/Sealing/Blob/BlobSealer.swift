@@ -49,7 +49,7 @@ package enum BlobSealer {
         // A writer must not report success for a blob that every reader refuses.
         precondition(unsealed.suite == .xchacha20poly1305Blake2b, "a key of a suite that is not implemented")
         precondition(
-            unsealed.isConsistent, "a blob's fields must not contradict each other (docs/format.md, section 3)")
+            unsealed.isConsistent, "a blob's fields must not contradict each other (docs/spec/format.md, section 3)")
         unsealed.encode(into: bytes)
         let header = UnsafeRawBufferPointer(bytes)
         let salt =

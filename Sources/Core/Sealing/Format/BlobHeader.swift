@@ -3,7 +3,7 @@ internal import CryptoPrimitives
 /// The fixed header of a sealed blob, format 1: values in memory, 176 bytes on disk.
 ///
 /// It does no input, output or cryptography. A header that parses serialises to the same bytes: unknown numbers, set
-/// reserved bytes and contradicting fields are refused (`docs/format.md`, section 3).
+/// reserved bytes and contradicting fields are refused (`docs/spec/format.md`, section 3).
 package struct BlobHeader: Hashable, Sendable {
     package var suite = BlobSuite.xchacha20poly1305Blake2b
     package var kind: BlobKind
@@ -93,7 +93,7 @@ package struct VerifiedHeader: Hashable, Sendable {
     init(verified header: BlobHeader) { self.header = header }
 }
 
-/// The format's sizes and offsets, in bytes, and the arithmetic of chunks (`docs/format.md`, sections 2 and 5).
+/// The format's sizes and offsets, in bytes, and the arithmetic of chunks (`docs/spec/format.md`, sections 2 and 5).
 package enum BlobLayout {
     package static let magic: StaticString = "SEAL"
     package static let format: UInt8 = 1
@@ -160,8 +160,8 @@ package enum BlobKind: UInt8, Sendable, CaseIterable, CustomStringConvertible {
     }
 }
 
-/// The number of a cryptographic suite (`docs/format.md`, section 2). A keyring may contain keys of suites that this
-/// version does not implement.
+/// The number of a cryptographic suite (`docs/spec/format.md`, section 2). A keyring may contain keys of suites that
+/// this version does not implement.
 package struct BlobSuite: RawRepresentable, Hashable, Sendable {
     package let rawValue: UInt8
     @inline(__always)

@@ -81,7 +81,7 @@ extension KeyID {
     }
 }
 
-/// The derivation of a blob's key, commitment and salt from the group key (`docs/format.md`, section 4).
+/// The derivation of a blob's key, commitment and salt from the group key (`docs/spec/format.md`, section 4).
 enum KeyDerivation {
     /// The size of single-use key and commitment.
     static let derivedSize = 64
@@ -126,7 +126,7 @@ enum KeyDerivation {
     }
 }
 
-/// The uses of BLAKE2b in the blob format. The strings are those of `docs/format.md`, sections 4, 6 and 7.
+/// The uses of BLAKE2b in the blob format. The strings are those of `docs/spec/format.md`, sections 4, 6 and 7.
 extension Personalization {
     static let groupTag = Personalization("SealedState.grp1")
     static let nameTag = Personalization("SealedState.nam1")

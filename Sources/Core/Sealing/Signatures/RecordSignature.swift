@@ -59,7 +59,7 @@ package struct RecordTrailer: Hashable, Sendable {
     }
 }
 
-/// The fields that a writer's signature of a record covers (docs/format.md, section "Signed records").
+/// The fields that a writer's signature of a record covers (docs/spec/format.md, section "Signed records").
 ///
 /// Suite, epoch, key id, salt and commitment are excluded, so that a rotation can reseal a record without its writer.
 package struct SignedRecord: Sendable {

@@ -1,7 +1,7 @@
 internal import CryptoPrimitives
 internal import Synchronization
 
-/// The digest of a stream's contents, which a record contains to vouch for them (`docs/format.md`, section 6).
+/// The digest of a stream's contents, which a record contains to vouch for them (`docs/spec/format.md`, section 6).
 ///
 /// It covers neither header nor key, so that a rotation can reseal the stream and the record without their writer.
 package struct StreamDigest: Hashable, Sendable {

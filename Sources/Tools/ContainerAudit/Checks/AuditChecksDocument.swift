@@ -8,17 +8,17 @@ package enum AuditChecksDocument {
     private static let introduction = """
         # What the audit finds
 
-        This file is made from `Sources/Tools/ContainerAudit/Checks`: do not edit it. After a change of a check, write it anew with
+        Generated from `Sources/Tools/ContainerAudit/Checks`: do not edit it. After a change of a check, write it with
 
             SEALED_REGENERATE=1 swift test --filter AuditChecksDocumentTests
 
-        An id never changes its meaning. The severity is the usual one; where a finding may have another, the meaning says so.
-        `FILE` stands for the file that a finding names, `GROUP` for the app group. A container is clean when it has no
-        finding above `info`. The last column names the controls of OWASP MASVS 2 and the tests of OWASP MASTG that a check
-        answers. `sealctl audit --explain ID` prints one of these.
+        An id never changes its meaning. The severity is the usual one; the meaning states exceptions. `FILE` stands for
+        the file that a finding names, `GROUP` for the app group. A container is clean when it has no finding above
+        `info`. The last column names the controls of OWASP MASVS 2 and the tests of OWASP MASTG that a check answers.
+        `sealctl audit --explain ID` prints one of these.
 
-        A secret weighs one step less than its row says where it only has a secret's name, where it has expired, and where
-        it was deleted and its bytes were not overwritten; each of these is said.
+        A secret has one severity less than its row where it only has a secret's name, where it has expired, and where
+        it was deleted and its bytes were not overwritten. The finding states which.
 
         """
 

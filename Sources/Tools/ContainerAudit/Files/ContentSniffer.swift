@@ -15,8 +15,8 @@ enum ContentSniffer {
         head.starts(with: UnsafeRawBufferPointer(start: BlobLayout.magic.utf8Start, count: 4))
     }
 
-    // The magic numbers of vault and key file: docs/vault.md. SQLite: https://sqlite.org/fileformat2.html, sections
-    // 1.3, 4.1.
+    // The magic numbers of vault and key file: docs/spec/vault.md. SQLite: https://sqlite.org/fileformat2.html,
+    // sections 1.3, 4.1.
     private static let signatures: [(bytes: [UInt8], kind: FileClass)] = [
         (Array("SVLT".utf8) + [2], .sealedVault),
         (Array("sealed-key-1 ".utf8), .keyFile),

@@ -4,7 +4,7 @@ internal import Sealing
 /// A generator of blobs that no sealer would create. A header with any bytes still gets the matching commitment and
 /// chunks, so that a reader can only refuse the intended fault.
 ///
-/// It derives everything itself, from `docs/format.md` alone.
+/// It derives everything itself, from `docs/spec/format.md` alone.
 struct BlobForge {
     /// A chunk as the forger sets it. Index and mark are usually the true ones.
     struct Chunk {

@@ -4,7 +4,8 @@ internal import Sealing
 /// Returns blobs that every reader must open, made by the library's own sealer.
 func goodVectors() -> [Vector] { goodRecords() + goodSizes() + goodOthers() + goodLimits() + goodSigned() }
 
-/// Returns blobs for the layout of signatures. The roster decides on the validity of a signature (docs/writers.md).
+/// Returns blobs for the layout of signatures. The roster decides on the validity of a signature
+/// (docs/spec/writers.md).
 private func goodSigned() -> [Vector] {
     let trailer = RecordTrailer(rosterVersion: 5, signature: Array(0...63)).encoded
     func signed(_ name: String, _ description: String, _ contents: [UInt8], _ flags: BlobFlags) -> Vector {
@@ -36,7 +37,7 @@ private func goodRecords() -> [Vector] {
     var largest = VectorKey.a
     largest.epoch = .max
     return [
-        good("record-json", "A record with a JSON payload: the worked example of docs/format.md.", json),
+        good("record-json", "A record with a JSON payload: the worked example of docs/spec/format.md.", json),
         good("record-bplist", "A record with a binary property list.", list) { $0.codec = .binaryPropertyList },
         good("record-raw", "A record of raw bytes.", Array(0...255)) { $0.codec = .raw },
         good("record-unsynced", "A record that was written without a sync.", json) { $0.flags = .unsynced },
