@@ -1,7 +1,9 @@
+public import FoundationEssentials
+
 /// The error of sealing or opening a blob.
 ///
 /// It never contains plaintext or key material. A caller that knows the file's name adds it.
-public struct SealingError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct SealingError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of errors, in the order in which an opener checks them; more may be added.
     public struct Code: RawRepresentable, Hashable, Sendable {
         /// The code's stable name.
@@ -69,4 +71,13 @@ public struct SealingError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The error as one line for a person: operation, kind, detail and advice.
     public var description: String { "\(operation): \(code.rawValue): \(detail) \(advice)" }
+
+    /// The operation and the finding in one line: the error's `localizedDescription`.
+    public var errorDescription: String? { "Cannot \(operation): \(detail)" }
+
+    /// The finding.
+    public var failureReason: String? { detail }
+
+    /// The advice.
+    public var recoverySuggestion: String? { advice }
 }
