@@ -6,11 +6,13 @@ public import FoundationEssentials
 /// It gives no further cause: a failed tag says nothing about which bytes were wrong.
 public struct CryptoError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of errors; more may be added.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The code's stable name.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// The code's name.
+        public var description: String { rawValue }
         /// The tag, signature or key did not fit the data.
         public static let authenticationFailed = Code(rawValue: "authenticationFailed")
         /// A length or cost outside the primitive's range.

@@ -5,11 +5,13 @@ public import FoundationEssentials
 /// It never contains plaintext or key material. A caller that knows the file's name adds it.
 public struct SealingError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of errors, in the order in which an opener checks them; more may be added.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The code's stable name.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// The code's name.
+        public var description: String { rawValue }
         /// The blob is larger than the reader's limit. Nothing was read or allocated for it.
         public static let tooLarge = Code(rawValue: "tooLarge")
         /// The file is not a sealed blob, or its fields contradict each other or its length.

@@ -2,8 +2,8 @@ public import FoundationEssentials
 
 /// An error of this package, with a code for programs and an explanation for people.
 public protocol StructuredError: LocalizedError, CustomStringConvertible {
-    /// The kinds of failure; an open set.
-    associatedtype Code: RawRepresentable<String>, Hashable, Sendable
+    /// The kinds of failure; an open set. A code is printed as its raw value.
+    associatedtype Code: RawRepresentable<String>, Hashable, Sendable, CustomStringConvertible
 
     /// The kind of failure, for programs: compare this, not the wording.
     var code: Code { get }

@@ -129,11 +129,13 @@ public struct GoldenRecords: Sendable {
 /// A fault in golden records, with advice.
 public struct GoldenFault: LocalizedError, Sendable, CustomStringConvertible {
     /// The kinds of faults; an open set, so a `switch` over it needs a default.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The code's stable name.
         public let rawValue: String
         /// Creates a code from its stable name.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// The code's name.
+        public var description: String { rawValue }
 
         /// The golden record of a readable version is missing.
         public static let missing = Code(rawValue: "missing")
