@@ -127,6 +127,9 @@ extension AppGroupError {
 
         /// The code's name.
         public var description: String { rawValue }
+
+        /// Returns `true` for an error with this code. It makes the code a pattern: `catch AppGroupError.Code.tooLong`.
+        public static func ~= (code: Self, error: any Error) -> Bool { (error as? AppGroupError)?.code == code }
     }
 }
 

@@ -90,6 +90,8 @@ extension VaultError {
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The code's name.
         public var description: String { rawValue }
+        /// Returns `true` for an error with this code. It makes the code a pattern: `catch VaultError.Code.locked`.
+        public static func ~= (code: Self, error: any Error) -> Bool { (error as? VaultError)?.code == code }
 
         /// The access group has no vault.
         public static let absent = Code(rawValue: "absent")

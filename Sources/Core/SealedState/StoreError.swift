@@ -33,6 +33,8 @@ extension StoreError {
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The code's name.
         public var description: String { rawValue }
+        /// Returns `true` for an error with this code. It makes the code a pattern: `catch StoreError.Code.stale`.
+        public static func ~= (code: Self, error: any Error) -> Bool { (error as? StoreError)?.code == code }
 
         // No value.
 

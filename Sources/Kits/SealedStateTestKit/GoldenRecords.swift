@@ -136,6 +136,8 @@ public struct GoldenFault: LocalizedError, Sendable, CustomStringConvertible {
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The code's name.
         public var description: String { rawValue }
+        /// Returns `true` for an error with this code. It makes the code a pattern: `catch GoldenFault.Code.missing`.
+        public static func ~= (code: Self, error: any Error) -> Bool { (error as? GoldenFault)?.code == code }
 
         /// The golden record of a readable version is missing.
         public static let missing = Code(rawValue: "missing")

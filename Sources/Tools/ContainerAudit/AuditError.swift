@@ -26,6 +26,8 @@ extension AuditError {
         public init(rawValue: String) { self.rawValue = rawValue }
         /// The code's name.
         public var description: String { rawValue }
+        /// Returns `true` for an error with this code. It makes the code a pattern: `catch AuditError.Code.notFound`.
+        public static func ~= (code: Self, error: any Error) -> Bool { (error as? AuditError)?.code == code }
 
         /// The path does not exist.
         public static let notFound = Code(rawValue: "notFound")

@@ -56,6 +56,9 @@ extension ProvisioningError {
         /// The code's name.
         public var description: String { rawValue }
 
+        /// Returns `true` for an error with this code. It makes the code a pattern: `catch ProvisioningError.Code.file`.
+        public static func ~= (code: Self, error: any Error) -> Bool { (error as? ProvisioningError)?.code == code }
+
         /// A file could not be read; ``ProvisioningError/underlying`` contains the cause.
         public static let file = Self(rawValue: "file")
     }
