@@ -48,6 +48,7 @@ struct EditCommand: SealctlCommand {
         let group = try groupOptions.appGroup()
         _ = try Failure.onStore { () throws(StoreError) in try RecordName(name) }
         try Interaction.require(for: "an edit", hint: "Try sealctl get and sealctl put.")
+        try Editor().requireTerminal()
         let store = try keyOptions.openStore(of: group)
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
         MemoryLeftovers.removeAll()
