@@ -62,9 +62,17 @@ struct Sealctl: ParsableCommand {
         if let failure = error as? Failure { end(with: failure) }
         if exitCode(for: error) == .success { end(showing: fullMessage(for: error)) }
         guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
-        // The parser's message contains the whole usage. A usage error gets one sentence and a pointer to the help.
-        let sentence = message(for: error).split(separator: "\n").first.map { String($0) } ?? "wrong usage"
-        end(with: Failure(.usage, "usage", sentence, hint: "See \(helpCommand)."))
+        // A usage error gets one sentence and a pointer to the help.
+        end(with: Failure(.usage, "usage", sentence(for: error), hint: "See \(helpCommand)."))
+    }
+
+    /// The first line of the parser's message, with the values that the parser lists one per line below it.
+    private static func sentence(for error: any Error) -> String {
+        let lines = message(for: error).split(separator: "\n")
+        guard let first = lines.first else { return "wrong usage" }
+        let bullet = "  - "
+        let values = lines.dropFirst().prefix { $0.hasPrefix(bullet) }.map { $0.dropFirst(bullet.count) }
+        return values.isEmpty ? String(first) : "\(first) \(values.joined(separator: ", "))"
     }
 
     private static func end(with failure: Failure) -> Never {

@@ -39,7 +39,8 @@ struct EditCommand: SealctlCommand {
         transform: PutCommand.version)
     var schemaVersion: UInt32?
     @Option(
-        help: ArgumentHelp("When it stops being valid: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"))
+        help: ArgumentHelp("When it stops being valid: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"),
+        transform: Lifetime.init(parsing:))
     var expiresIn: Lifetime?
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
