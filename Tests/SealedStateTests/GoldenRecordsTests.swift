@@ -186,7 +186,11 @@ private struct Overversioned: SealedRecord, Equatable {
         do throws(GoldenFault) {
             try golden.verify(Extended(titles: ["Emma"], owner: "Ada"))
             Issue.record("no fault")
-        } catch { #expect(error.reason.contains("owner")) }
+        } catch {
+            #expect(error.reason.contains("owner"))
+            #expect(error.errorDescription?.contains(error.reason) == true && error.failureReason == error.reason)
+            #expect(error.recoverySuggestion == error.advice)
+        }
     }
 
     @Test func aRuleThatRefusesWhatExistsIsNoChangeOfTheShape() throws {

@@ -1,15 +1,18 @@
 internal import CSodium
+public import FoundationEssentials
 
 /// The error of a primitive: a failed authentication, a parameter out of range, or insufficient memory.
 ///
 /// It gives no further cause: a failed tag says nothing about which bytes were wrong.
-public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct CryptoError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of errors; more may be added.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The code's stable name.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// The code's name.
+        public var description: String { rawValue }
         /// The tag, signature or key did not fit the data.
         public static let authenticationFailed = Code(rawValue: "authenticationFailed")
         /// A length or cost outside the primitive's range.
@@ -36,6 +39,9 @@ public struct CryptoError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The error as one line for a person.
     public var description: String { "\(operation): \(code.rawValue)" }
+
+    /// The same line: the error's `localizedDescription`.
+    public var errorDescription: String? { description }
 }
 
 /// libsodium as a whole: its one-time start and its version.

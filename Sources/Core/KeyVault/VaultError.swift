@@ -83,11 +83,15 @@ extension VaultError: SecretMemoryError {
 
 extension VaultError {
     /// The kinds of failure; an open set.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The code's stable name.
         public let rawValue: String
         /// Creates a code from its stable name.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// The code's name.
+        public var description: String { rawValue }
+        /// Returns `true` for an error with this code. It makes the code a pattern: `catch VaultError.Code.locked`.
+        public static func ~= (code: Self, error: any Error) -> Bool { (error as? VaultError)?.code == code }
 
         /// The access group has no vault.
         public static let absent = Code(rawValue: "absent")

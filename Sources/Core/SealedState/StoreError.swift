@@ -26,11 +26,15 @@ public struct StoreError: StructuredError, Sendable {
 
 extension StoreError {
     /// The kinds of failure; an open set, so a `switch` over it needs a default.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The code's stable name, as printed in machine-readable output.
         public let rawValue: String
         /// Creates a code from its stable name.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// The code's name.
+        public var description: String { rawValue }
+        /// Returns `true` for an error with this code. It makes the code a pattern: `catch StoreError.Code.stale`.
+        public static func ~= (code: Self, error: any Error) -> Bool { (error as? StoreError)?.code == code }
 
         // No value.
 

@@ -1,13 +1,17 @@
+public import FoundationEssentials
+
 /// The error of sealing or opening a blob.
 ///
 /// It never contains plaintext or key material. A caller that knows the file's name adds it.
-public struct SealingError: Error, Hashable, Sendable, CustomStringConvertible {
+public struct SealingError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// The kinds of errors, in the order in which an opener checks them; more may be added.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The code's stable name.
         public let rawValue: String
         /// Creates a code from its name.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// The code's name.
+        public var description: String { rawValue }
         /// The blob is larger than the reader's limit. Nothing was read or allocated for it.
         public static let tooLarge = Code(rawValue: "tooLarge")
         /// The file is not a sealed blob, or its fields contradict each other or its length.
@@ -69,4 +73,13 @@ public struct SealingError: Error, Hashable, Sendable, CustomStringConvertible {
 
     /// The error as one line for a person: operation, kind, detail and advice.
     public var description: String { "\(operation): \(code.rawValue): \(detail) \(advice)" }
+
+    /// The operation and the finding in one line: the error's `localizedDescription`.
+    public var errorDescription: String? { "Cannot \(operation): \(detail)" }
+
+    /// The finding.
+    public var failureReason: String? { detail }
+
+    /// The advice.
+    public var recoverySuggestion: String? { advice }
 }

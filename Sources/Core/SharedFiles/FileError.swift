@@ -50,12 +50,14 @@ extension FileError {
     }
 
     /// The kinds of failure; an open set, so a `switch` over it needs a default.
-    public struct Code: Hashable, Sendable, RawRepresentable {
+    public struct Code: Hashable, Sendable, RawRepresentable, CustomStringConvertible {
         /// The code's stable name, as printed in machine-readable output.
         public let rawValue: String
 
         /// Creates a code from its stable name.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// The code's name.
+        public var description: String { rawValue }
 
         /// The name does not exist.
         public static let notFound = Code(rawValue: "notFound")

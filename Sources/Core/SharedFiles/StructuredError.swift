@@ -1,7 +1,9 @@
+public import FoundationEssentials
+
 /// An error of this package, with a code for programs and an explanation for people.
-public protocol StructuredError: Error, CustomStringConvertible {
-    /// The kinds of failure; an open set.
-    associatedtype Code: RawRepresentable<String>, Hashable, Sendable
+public protocol StructuredError: LocalizedError, CustomStringConvertible {
+    /// The kinds of failure; an open set. A code is printed as its raw value.
+    associatedtype Code: RawRepresentable<String>, Hashable, Sendable, CustomStringConvertible
 
     /// The kind of failure, for programs: compare this, not the wording.
     var code: Code { get }
@@ -36,6 +38,22 @@ extension StructuredError {
 
     /// The error in one line without control characters: the failed operation, its subject, the reason and the advice.
     public var description: String { line }
+}
+
+/// The texts that Foundation and user interfaces ask for. All four requirements are met here, so that a module can
+/// declare an error without importing FoundationEssentials.
+extension StructuredError {
+    /// The operation, its subject and the reason as a sentence: the error's `localizedDescription`.
+    public var errorDescription: String? { sentence }
+
+    /// The reason, without control characters.
+    public var failureReason: String? { reason.printable }
+
+    /// The advice, without control characters.
+    public var recoverySuggestion: String? { advice.printable }
+
+    /// `nil`: the package has no help book.
+    public var helpAnchor: String? { nil }
 }
 
 /// The fields that all errors of this package share besides their codes. No field holds contents or key material.

@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+public import FoundationEssentials
 public import SealedState
 internal import Sealing
 
@@ -127,13 +127,17 @@ public struct GoldenRecords: Sendable {
 }
 
 /// A fault in golden records, with advice.
-public struct GoldenFault: Error, Sendable, CustomStringConvertible {
+public struct GoldenFault: LocalizedError, Sendable, CustomStringConvertible {
     /// The kinds of faults; an open set, so a `switch` over it needs a default.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The code's stable name.
         public let rawValue: String
         /// Creates a code from its stable name.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// The code's name.
+        public var description: String { rawValue }
+        /// Returns `true` for an error with this code. It makes the code a pattern: `catch GoldenFault.Code.missing`.
+        public static func ~= (code: Self, error: any Error) -> Bool { (error as? GoldenFault)?.code == code }
 
         /// The golden record of a readable version is missing.
         public static let missing = Code(rawValue: "missing")
@@ -181,4 +185,13 @@ public struct GoldenFault: Error, Sendable, CustomStringConvertible {
 
     /// The fault as one line: record, version, kind, reason and advice.
     public var description: String { "\(record), schema version \(version): \(code.rawValue): \(reason) \(advice)" }
+
+    /// Record, version and fault in one line: the error's `localizedDescription`.
+    public var errorDescription: String? { "\(record), schema version \(version): \(reason)" }
+
+    /// The fault as a sentence.
+    public var failureReason: String? { reason }
+
+    /// The advice.
+    public var recoverySuggestion: String? { advice }
 }

@@ -19,11 +19,15 @@ public struct AuditError: StructuredError, Sendable, Equatable {
 
 extension AuditError {
     /// The kinds of failure; an open set, so a `switch` over it needs a default.
-    public struct Code: RawRepresentable, Hashable, Sendable {
+    public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         /// The code's stable name, as printed in machine-readable output.
         public let rawValue: String
         /// Creates a code from its stable name.
         public init(rawValue: String) { self.rawValue = rawValue }
+        /// The code's name.
+        public var description: String { rawValue }
+        /// Returns `true` for an error with this code. It makes the code a pattern: `catch AuditError.Code.notFound`.
+        public static func ~= (code: Self, error: any Error) -> Bool { (error as? AuditError)?.code == code }
 
         /// The path does not exist.
         public static let notFound = Code(rawValue: "notFound")

@@ -18,10 +18,16 @@ public struct ProvisioningError: StructuredError, Sendable, Equatable {
     public let underlying: FileError?
 
     /// The error as one line without control characters: operation, subject, reason and advice.
-    public var description: String {
-        if code == .file, let underlying { return underlying.description }
-        return line
-    }
+    public var description: String { fileFailure?.description ?? line }
+
+    /// The operation, its subject and the reason as a sentence.
+    public var errorDescription: String? { fileFailure?.errorDescription ?? sentence }
+
+    /// The reason, without control characters.
+    public var failureReason: String? { fileFailure?.failureReason ?? reason.printable }
+
+    /// The failure of a file whose words replace those of this error, which state no cause.
+    private var fileFailure: FileError? { code == .file ? underlying : nil }
 
     /// - Parameter reason: a clause about the subject.
     init(
@@ -49,6 +55,9 @@ extension ProvisioningError {
 
         /// The code's name.
         public var description: String { rawValue }
+
+        /// Returns `true` for an error with this code. It makes the code a pattern: `catch ProvisioningError.Code.file`.
+        public static func ~= (code: Self, error: any Error) -> Bool { (error as? ProvisioningError)?.code == code }
 
         /// A file could not be read; ``ProvisioningError/underlying`` contains the cause.
         public static let file = Self(rawValue: "file")

@@ -30,6 +30,7 @@ struct Sealctl: ParsableCommand {
         do {
             let arguments = GlobalFlags.placed(ProgramArguments.all)
             if showTopic(arguments) { return }
+            try UnknownCommand.refuse(in: GlobalFlags.skipped(ProgramArguments.all))
             var command = try parseAsRoot(arguments)
             try command.run()
         } catch {
@@ -52,20 +53,31 @@ struct Sealctl: ParsableCommand {
             try StandardStreams.print(text)
             return true
         } catch {
-            error.report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
-            exit(error.status)
+            end(with: error)
         }
     }
 
     private static func end(for error: any Error) -> Never {
         if error is ExitCode { exit(withError: error) }
+        if let failure = error as? Failure { end(with: failure) }
         if exitCode(for: error) == .success { end(showing: fullMessage(for: error)) }
         guard exitCode(for: error) == .validationFailure else { exit(withError: error) }
-        // The parser's message contains the whole usage. A usage error gets one sentence and a pointer to the help.
-        let sentence = message(for: error).split(separator: "\n").first.map { String($0) } ?? "wrong usage"
-        Failure(.usage, "usage", sentence, hint: "See \(helpCommand).")
-            .report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
-        exit(ExitStatus.usage)
+        // A usage error gets one sentence and a pointer to the help.
+        end(with: Failure(.usage, "usage", sentence(for: error), hint: "See \(helpCommand)."))
+    }
+
+    /// The first line of the parser's message, with the values that the parser lists one per line below it.
+    private static func sentence(for error: any Error) -> String {
+        let lines = message(for: error).split(separator: "\n")
+        guard let first = lines.first else { return "wrong usage" }
+        let bullet = "  - "
+        let values = lines.dropFirst().prefix { $0.hasPrefix(bullet) }.map { $0.dropFirst(bullet.count) }
+        return values.isEmpty ? String(first) : "\(first) \(values.joined(separator: ", "))"
+    }
+
+    private static func end(with failure: Failure) -> Never {
+        failure.report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
+        exit(failure.status)
     }
 
     /// Prints help, versions, completion scripts or completion words, and ends. A failed write is an error.
@@ -74,8 +86,7 @@ struct Sealctl: ParsableCommand {
         do throws(Failure) {
             try StandardStreams.print(isCompletion ? CompletionText.safe(text) : text)
         } catch {
-            error.report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
-            exit(error.status)
+            end(with: error)
         }
         exit(.success)
     }

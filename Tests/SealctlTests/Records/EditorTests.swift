@@ -49,7 +49,30 @@ import Testing
         #expect(try SystemFile.read(it.sandbox.path("files/seen")) == Array("1\n".utf8))
     }
 
-    @Test(.enabled(if: hasVim, "vi is not vim here"), arguments: ["", "vim", "vi"])
+    /// vi(1) would wait forever, with the plaintext in memory.
+    @Test(arguments: ["", " "])
+    func withoutATerminalTheUsualEditorIsRefused(editor: String) throws {
+        let it = try EditSandbox()
+        try it.editor("touch ran", "vi")
+        let result = try it.edit(["a", "--json"], ["EDITOR": editor, "PATH": it.sandbox.path("files")])
+        #expect(result.exitCode == 69)
+        #expect(try decode(MachineError.self, result.errors).code == "noTerminal")
+        #expect(!SystemFile.exists(it.sandbox.path("files/ran")))
+        #expect(try it.remains().isEmpty)
+    }
+
+    @Test(.enabled(if: PseudoTerminal.canControl && access("/bin/bash", X_OK) == 0))
+    func onATerminalTheUsualEditorIsStarted() throws {
+        let it = try EditSandbox()
+        try it.editor("for file; do :; done; sed -i s/1/5/ \"$file\"", "vi")
+        let terminal = try PseudoTerminal()
+        let child = try it.jobs(#"EDITOR= PATH="$PWD:$PATH" "$S" edit a; echo "status $?""#, on: terminal)
+        #expect(try terminal.read(until: "status 0").contains("a sequence 2"))
+        _ = try child.finish()
+        #expect(try it.value() == #"{"a":5}"#)
+    }
+
+    @Test(.enabled(if: hasVim, "vi is not vim here"), arguments: ["vim", "vi"])
     func theUsualEditorLeavesNothingOnTheDisk(editor: String) throws {
         let it = try EditSandbox(#"{"a":1,"canary":"xyzzy"}"#)
         let typed = ":%s/1/2/\r:/xyzzy/y\r:s/xyzzy/xyzzy/\r:wq\r"

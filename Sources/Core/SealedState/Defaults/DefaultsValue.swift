@@ -1,4 +1,4 @@
-internal import FoundationEssentials
+public import FoundationEssentials
 public import PropertyLists
 
 /// A value of a default: any type that is written as a property list.
@@ -19,7 +19,7 @@ public protocol DefaultsValue {
 }
 
 /// The reason why a value is no default of a type. It names types, never contents.
-public struct DefaultsFault: Error, Hashable, Sendable, CustomStringConvertible {
+public struct DefaultsFault: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// A sentence.
     public let reason: String
 
@@ -28,6 +28,9 @@ public struct DefaultsFault: Error, Hashable, Sendable, CustomStringConvertible 
 
     /// The reason.
     public var description: String { reason }
+
+    /// The reason: the error's `localizedDescription`.
+    public var errorDescription: String? { reason }
 
     static func found(_ value: PropertyListValue, insteadOf type: String) -> DefaultsFault {
         DefaultsFault("It is \(value.kind), not \(type).")

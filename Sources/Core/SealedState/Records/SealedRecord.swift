@@ -100,7 +100,7 @@ public enum RecordFormat: Sendable, Hashable, CaseIterable {
 /// The record's own rules that a value breaks.
 ///
 /// Reasons are shown to people and kept in logs: they name fields and limits, never the values.
-public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConvertible {
+public struct ValidationFailure: LocalizedError, Hashable, Sendable, CustomStringConvertible {
     /// A broken rule.
     public struct Violation: Hashable, Sendable {
         /// The field's name; empty when the rule is about the whole record.
@@ -126,6 +126,9 @@ public struct ValidationFailure: Error, Hashable, Sendable, CustomStringConverti
     public var description: String {
         violations.map { $0.field.isEmpty ? $0.reason : "\($0.field): \($0.reason)" }.joined(separator: "; ")
     }
+
+    /// The same line: the error's `localizedDescription`.
+    public var errorDescription: String? { description }
 
     /// Checks all rules of a value, of both kinds; nil if none is broken.
     init?<Record: SealedRecord>(of value: Record) {

@@ -102,7 +102,9 @@ struct TrashEmptyCommand: SealctlCommand {
     var names: [String] = []
     @Option(help: ArgumentHelp("Only containers of this group.", valueName: "G"))
     var of: String?
-    @Option(help: ArgumentHelp("Only those that were moved that long ago: 12h, 30d.", valueName: "TIME"))
+    @Option(
+        help: ArgumentHelp("Only those that were moved that long ago: 12h, 30d.", valueName: "TIME"),
+        transform: PastTime.init(parsing:))
     var olderThan: PastTime?
     @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Global options") var output: OutputOptions

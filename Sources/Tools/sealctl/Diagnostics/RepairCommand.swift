@@ -28,7 +28,7 @@ struct RepairCommand: SealctlCommand {
     @Option(
         help: ArgumentHelp(
             "Also remove copies of refused blobs from quarantine that are older than that, such as 30d.",
-            valueName: "TIME"))
+            valueName: "TIME"), transform: Lifetime.init(parsing:))
     var quarantineOlderThan: Lifetime?
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions

@@ -39,7 +39,8 @@ struct EditCommand: SealctlCommand {
         transform: PutCommand.version)
     var schemaVersion: UInt32?
     @Option(
-        help: ArgumentHelp("When it stops being valid: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"))
+        help: ArgumentHelp("When it stops being valid: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"),
+        transform: Lifetime.init(parsing:))
     var expiresIn: Lifetime?
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
@@ -48,6 +49,7 @@ struct EditCommand: SealctlCommand {
         let group = try groupOptions.appGroup()
         _ = try Failure.onStore { () throws(StoreError) in try RecordName(name) }
         try Interaction.require(for: "an edit", hint: "Try sealctl get and sealctl put.")
+        try Editor().requireTerminal()
         let store = try keyOptions.openStore(of: group)
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
         MemoryLeftovers.removeAll()

@@ -6,6 +6,8 @@ internal import SharedFiles
 struct Editor: Sendable {
     /// The command as the shell takes it: a program, perhaps with options.
     let command: String
+    /// True if the environment names the editor; else it is vi(1), which waits forever without a terminal.
+    private let isStated: Bool
 
     /// Takes the first of `$VISUAL`, `$EDITOR` and vi(1) that is not blank. On a dumb terminal `$VISUAL` is ignored, as
     /// in git.
@@ -14,7 +16,19 @@ struct Editor: Sendable {
             getenv(name).map { String(cString: $0) }.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
         }
         let isDumb = variable("TERM").map { $0 == "dumb" } ?? false
-        command = (isDumb ? nil : variable("VISUAL")) ?? variable("EDITOR") ?? "vi"
+        let stated = (isDumb ? nil : variable("VISUAL")) ?? variable("EDITOR")
+        command = stated ?? "vi"
+        isStated = stated != nil
+    }
+
+    /// Refuses an edit that nobody could end. It is called before anything is opened.
+    ///
+    /// - Throws: `Failure` `noTerminal` if the environment names no editor and standard input or output is no terminal.
+    func requireTerminal() throws(Failure) {
+        guard !isStated, !StandardStreams.inputIsTerminal || !StandardStreams.outputIsTerminal else { return }
+        throw Failure(
+            .unavailable, "noTerminal", "there is no terminal for the editor \(command)",
+            hint: "Run it on a terminal, set EDITOR to a program that needs none, or use sealctl get and sealctl put.")
     }
 
     /// The shell script that runs the editor with the file as `$1`.

@@ -38,7 +38,9 @@ struct PutCommand: SealctlCommand {
         parsing: .unconditional, help: ArgumentHelp("The version of the record's type, 1 or more.", valueName: "N"),
         transform: Self.version)
     var schemaVersion: UInt32 = 1
-    @Option(help: ArgumentHelp("When it stops being valid: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"))
+    @Option(
+        help: ArgumentHelp("When it stops being valid: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"),
+        transform: Lifetime.init(parsing:))
     var expiresIn: Lifetime?
     @Option(
         help: ArgumentHelp(

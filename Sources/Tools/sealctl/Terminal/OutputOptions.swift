@@ -69,6 +69,12 @@ enum GlobalFlags {
         return Array(rest.prefix(words) + arguments[..<count] + rest.dropFirst(words))
     }
 
+    /// Returns the arguments without the program's name and the options before the command.
+    static func skipped(_ arguments: [String]) -> ArraySlice<String> {
+        let arguments = arguments.dropFirst()
+        return arguments.dropFirst(leading(Array(arguments)))
+    }
+
     /// Returns `true` if errors are for machines. The words after `--` belong to another program.
     static func wantsJSON(_ arguments: [String]) -> Bool {
         arguments.prefix { $0 != "--" }.contains("--json")

@@ -28,7 +28,8 @@ struct VaultLogCommand: SealctlCommand {
     var verify = false
     @Option(
         help: ArgumentHelp(
-            "Show what was entered since: 15m, 1h, 2d ago, 2026-11-21, or 2026-11-21T03:30:00Z.", valueName: "TIME"))
+            "Show what was entered since: 15m, 1h, 2d ago, 2026-11-21, or 2026-11-21T03:30:00Z.", valueName: "TIME"),
+        transform: PastTime.init(parsing:))
     var since: PastTime?
     @Option(
         name: .shortAndLong,

@@ -24,7 +24,8 @@ struct VaultUnlockCommand: SealctlCommand {
     @OptionGroup var target: VaultTarget
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("Lock it again after TIME: 90s, 15m, 1h, 2d, sleep included.", valueName: "TIME"))
+        help: ArgumentHelp("Lock it again after TIME: 90s, 15m, 1h, 2d, sleep included.", valueName: "TIME"),
+        transform: Lifetime.init(parsing:))
     var lifetime: Lifetime?
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
