@@ -6,7 +6,7 @@ enum SQLiteReader: CarrierReader {
     /// Returns whether the first bytes are those of a database.
     static func isDatabase(_ head: [UInt8]) -> Bool { head.starts(with: SQLiteHeader.magic) }
 
-    static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         let head = try input.source.bytes(at: 0, count: SQLiteHeader.size + 8)
         let stored = try SQLiteHeader(head)
         guard SQLiteTreePage.Kind(rawValue: CarrierBytes(head)[SQLiteHeader.size]) != nil else {
@@ -40,7 +40,7 @@ enum SQLiteReader: CarrierReader {
     }
 
     private static func overlay(
-        _ log: any ByteSource, _ header: SQLiteHeader, _ walk: LeafWalk
+        _ log: any ByteSource, _ header: SQLiteHeader, _ walk: ValueWalk
     ) throws(CarrierFault) -> [UInt32: Int64] {
         guard let frames = try SQLiteLog(log) else { return [:] }
         guard frames.pageSize == header.pageSize else {

@@ -17,7 +17,7 @@ final class SQLiteTable: Sendable {
     let naming: RowNaming?
     /// The columns whose names indicate secrets.
     private let telling: [Int]
-    let step: LeafTrail.Step
+    let step: ValuePath.Step
     /// True for the schema table, the only one with its root on the first page.
     var isSchema: Bool { root == 1 }
 
@@ -30,7 +30,7 @@ final class SQLiteTable: Sendable {
         telling = columns.indices.filter { columns[$0].isTelling }
         naming = kind == .index || root == 1 ? nil : RowNaming(columns)
         // Names come from the file, so each is cut.
-        step = LeafTrail.Step.words("table \(name)").cut
+        step = ValuePath.Step.words("table \(name)").cut
     }
 
     /// Returns how well a record fits the columns, or `nil` if it contradicts them.
@@ -110,7 +110,7 @@ struct SQLiteColumn: Sendable {
     let isRowID: Bool
     /// True if no two rows have the same value in the column.
     let isUnique: Bool
-    /// The name of leaves from this column.
+    /// The name of values from this column.
     var called: [UInt8]
     /// True if the values are SQL programs rather than single values.
     var isRunningText = false

@@ -3,7 +3,7 @@
 /// The text has the form `accounts[2].token`, `table users, row 12, email`, or `state > base64 > plist: user.token` for
 /// a carrier inside another. Names come from the file, so each is cut when it is entered and neither memory nor reports
 /// grow with it. Printers must escape terminal control characters.
-package final class LeafTrail {
+package final class ValuePath {
     /// A step down.
     package enum Step: Hashable, Sendable {
         /// The value of a key.
@@ -15,11 +15,11 @@ package final class LeafTrail {
         /// Words of the carrier, such as `table users, row 12`, separated from the next step by a comma.
         case words(String)
 
-        /// The step with its text cut after `LeafTrail.longestStep` bytes.
+        /// The step with its text cut after `ValuePath.longestStep` bytes.
         package var cut: Step {
             switch self {
-            case .key(let name): .key(LeafTrail.cut(name))
-            case .words(let words): .words(LeafTrail.cut(words))
+            case .key(let name): .key(ValuePath.cut(name))
+            case .words(let words): .words(ValuePath.cut(words))
             case .index, .form: self
             }
         }

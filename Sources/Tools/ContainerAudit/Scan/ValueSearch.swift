@@ -2,35 +2,35 @@ internal import ContentDecoding
 internal import FoundationEssentials
 internal import SecretDetection
 
-/// Processes every leaf of one file: the search for secrets, carriers in letters, and the inspectors of leaves.
-final class LeafSearch {
+/// Processes every value of one file: the search for secrets, carriers in letters, and the inspectors of values.
+final class ValueSearch {
     private let subject: AuditSubject
-    private let found: LeafFindings
+    private let found: ValueFindings
     private let searcher = SecretSearcher.standard
     private let now: Int64
-    private var inspectors: [any LeafInspector]
-    private var walk: LeafWalk?
-    /// The run that the leaves were decoded from, or `nil` if it is unknown or the leaves are the file's own.
+    private var inspectors: [any ValueInspector]
+    private var walk: ValueWalk?
+    /// The run that the values were decoded from, or `nil` if it is unknown or the values are the file's own.
     private var wrapped: Range<Int64>?
     /// The file range that was searched last.
     private var searched: Range<Int64>?
 
-    init(_ subject: AuditSubject, in scope: AuditScope, _ found: LeafFindings) {
+    init(_ subject: AuditSubject, in scope: AuditScope, _ found: ValueFindings) {
         self.subject = subject
         self.found = found
         now = Int64(scope.now.timeIntervalSince1970)
-        inspectors = LeafInspectors.all.compactMap { $0.init(subject, in: scope) }
+        inspectors = ValueInspectors.all.compactMap { $0.init(subject, in: scope) }
     }
 
     /// Begins a walk. The walk and this object retain each other until `end()`.
-    func begin(_ walk: LeafWalk) {
+    func begin(_ walk: ValueWalk) {
         walk.trail.replacement = PlaceRedaction.replacement
         self.walk = walk
     }
 
     func end() { walk = nil }
 
-    func visit(_ leaf: Leaf) {
+    func visit(_ leaf: DecodedValue) {
         switch leaf.value {
         case .text(let value), .data(let value): judge(value, leaf)
         case .block(let bytes, let line): search(bytes, leaf, line: line)
@@ -51,7 +51,7 @@ final class LeafSearch {
         }
     }
 
-    private func judge(_ value: UnsafeRawBufferPointer, _ leaf: Leaf) {
+    private func judge(_ value: UnsafeRawBufferPointer, _ leaf: DecodedValue) {
         let matches = searcher.judge(value, named: leaf.name)
         if matches.isEmpty { return }
         var position = BlockPosition(leaf, wrapped: wrapped)
@@ -59,7 +59,7 @@ final class LeafSearch {
         for match in matches where !Fingerprint.covers(match.range, of: value) { add(match, leaf, &position) }
     }
 
-    private func search(_ bytes: UnsafeRawBufferPointer, _ leaf: Leaf, line: Int?) {
+    private func search(_ bytes: UnsafeRawBufferPointer, _ leaf: DecodedValue, line: Int?) {
         let before = overlap(with: leaf)
         guard searcher.isSuspicious(bytes) else { return }
         let allowance = InlineAllowance(in: line == nil ? UnsafeRawBufferPointer(start: nil, count: 0) : bytes)
@@ -80,7 +80,7 @@ final class LeafSearch {
 
     /// Returns the number of first bytes that repeat the end of the previous block, in which matches were already
     /// found.
-    private func overlap(with leaf: Leaf) -> Int {
+    private func overlap(with leaf: DecodedValue) -> Int {
         guard let range = leaf.range, range.count == leaf.bytes.count else { return 0 }
         defer { searched = range }
         guard let searched, searched.contains(range.lowerBound), range.upperBound > searched.upperBound else {
@@ -89,16 +89,16 @@ final class LeafSearch {
         return Int(searched.upperBound - range.lowerBound)
     }
 
-    private func add(_ match: SecretMatch, _ leaf: Leaf, _ position: inout BlockPosition) {
+    private func add(_ match: SecretMatch, _ leaf: DecodedValue, _ position: inout BlockPosition) {
         let isExpired = match.expires.map { $0 <= now } ?? false
-        let kind = LeafFindings.Kind(
+        let kind = ValueFindings.Kind(
             check: match.rule.id, certainty: match.certainty, presence: leaf.presence, isExpired: isExpired)
         found.add(kind, match.range, in: leaf, at: &position) {
             SecretJudge.hit(for: match, in: leaf, of: subject, now: Date(timeIntervalSince1970: Double(now)))
         }
     }
 
-    private func unwrap(_ runs: [WrappedRun], of bytes: UnsafeRawBufferPointer, _ leaf: Leaf) {
+    private func unwrap(_ runs: [WrappedRun], of bytes: UnsafeRawBufferPointer, _ leaf: DecodedValue) {
         guard let walk, !runs.isEmpty else { return }
         let outer = wrapped
         defer { wrapped = outer }
@@ -106,7 +106,7 @@ final class LeafSearch {
             let place = BlockPosition(leaf, wrapped: outer)
             guard let coding = LetterCoding(rawValue: run.encoding.rawValue) else { continue }
             wrapped = place.bytes(of: run.range)
-            // A fault that stops the decoding is noted by the walk, which the next leaf checks again.
+            // A fault that stops the decoding is noted by the walk, which the next value checks again.
             _ = try? Carriers.readRun(UnsafeRawBufferPointer(rebasing: bytes[run.range]), encoding: coding, walk)
         }
     }

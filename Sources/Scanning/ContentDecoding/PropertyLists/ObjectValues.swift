@@ -1,10 +1,10 @@
-/// Walks the objects of a binary property list and hands out their leaves.
+/// Walks the objects of a binary property list and hands out their values.
 ///
 /// Each container is entered once, so cycles end and shared references do not multiply. Small scalars that several keys
 /// share are handed out once for each key, large ones up to a limit.
-final class ObjectLeaves {
+final class ObjectValues {
     let table: BinaryObjectTable
-    let walk: LeafWalk
+    let walk: ValueWalk
     private let form: CarrierForm
     private let source: any ByteSource
     private let nameBytes = ScratchBytes()
@@ -36,7 +36,7 @@ final class ObjectLeaves {
     /// The limit on notes per list, above the limit per file.
     private static let mostNotes = 32
 
-    init(_ table: BinaryObjectTable, _ walk: LeafWalk, form: CarrierForm, source: any ByteSource) {
+    init(_ table: BinaryObjectTable, _ walk: ValueWalk, form: CarrierForm, source: any ByteSource) {
         self.table = table
         self.walk = walk
         self.form = form
@@ -271,8 +271,8 @@ final class ObjectLeaves {
 
 /// Reads binary property lists, every object once whether referenced or not, and keyed archives along the paths of the
 /// archived objects.
-package enum BinaryPropertyListLeaves: CarrierReader {
-    package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+package enum BinaryPropertyListValues: CarrierReader {
+    package static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         let table: BinaryObjectTable
         do throws(CarrierFault) { table = try BinaryObjectTable(input.source) } catch {
             guard case .malformed = error else { throw error }
@@ -281,12 +281,12 @@ package enum BinaryPropertyListLeaves: CarrierReader {
             return try BinaryReader.read(input, walk)
         }
         if let archive = try archive(table, input, walk) { return try archive.read() }
-        try ObjectLeaves(table, walk, form: .binaryPropertyList, source: input.source).readAll()
+        try ObjectValues(table, walk, form: .binaryPropertyList, source: input.source).readAll()
     }
 
     /// Returns a keyed archive, or `nil` if the list is not one or is too damaged.
     private static func archive(
-        _ table: BinaryObjectTable, _ input: CarrierInput, _ walk: LeafWalk
+        _ table: BinaryObjectTable, _ input: CarrierInput, _ walk: ValueWalk
     ) throws(CarrierFault) -> KeyedArchive? {
         do throws(CarrierFault) { return try KeyedArchive(table, walk, source: input.source) } catch {
             guard case .malformed = error else { throw error }

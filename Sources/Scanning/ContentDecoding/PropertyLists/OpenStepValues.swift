@@ -1,7 +1,7 @@
 internal import PropertyLists
 
-/// The leaves of an OpenStep property list and the trail to them.
-struct OpenStepLeaves {
+/// The values of an OpenStep property list and the trail to them.
+struct OpenStepValues {
     private struct Container {
         let isDictionary: Bool
         var index = 0
@@ -9,7 +9,7 @@ struct OpenStepLeaves {
     }
 
     private let text: UnsafeRawBufferPointer
-    private let walk: LeafWalk
+    private let walk: ValueWalk
     private var scanner: OpenStepScanner
     private var open: [Container] = []
     private var key: String?
@@ -21,7 +21,7 @@ struct OpenStepLeaves {
     private let names = ScratchBytes()
     private let texts = ScratchBytes()
 
-    init(_ text: UnsafeRawBufferPointer, _ walk: LeafWalk) {
+    init(_ text: UnsafeRawBufferPointer, _ walk: ValueWalk) {
         self.text = text
         self.walk = walk
         scanner = OpenStepScanner(text)
@@ -173,11 +173,11 @@ struct OpenStepLeaves {
 
 /// Reads property lists in OpenStep notation, such as `.strings` files. From the first invalid part on, reads running
 /// text.
-package enum OpenStepPropertyListLeaves: CarrierReader {
+package enum OpenStepPropertyListValues: CarrierReader {
     /// The size limit. Larger files are read as running text.
     private static let largest = 16 << 20
 
-    package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    package static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         let head = try input.source.bytes(at: 0, count: Carriers.headSize)
         if UTF16Reader.order(of: head) != nil { return try UTF16Reader.read(input, walk) }
         guard input.source.count <= largest else { return try TextReader.read(input, walk) }
@@ -185,12 +185,12 @@ package enum OpenStepPropertyListLeaves: CarrierReader {
         try bytes.span.withUnsafeBytes { bytes throws(CarrierFault) in try read(bytes, walk) }
     }
 
-    private static func read(_ bytes: UnsafeRawBufferPointer, _ walk: LeafWalk) throws(CarrierFault) {
+    private static func read(_ bytes: UnsafeRawBufferPointer, _ walk: ValueWalk) throws(CarrierFault) {
         let mark = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
         let text = UnsafeRawBufferPointer(rebasing: bytes[mark...])
         let depth = walk.trail.depth
         try walk.part(at: Int64(mark)) { () throws(CarrierFault) in
-            var leaves = OpenStepLeaves(text, walk)
+            var leaves = OpenStepValues(text, walk)
             guard let rest = try leaves.read() else { return }
             walk.trail.leave(to: depth)
             let part = UnsafeRawBufferPointer(rebasing: text[rest...])

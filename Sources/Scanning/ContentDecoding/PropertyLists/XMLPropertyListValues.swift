@@ -3,18 +3,18 @@ internal import PropertyLists
 /// Reads XML property lists element by element, and keyed archives in XML as archives.
 ///
 /// Comments are read as running text, and so is everything from the first invalid part on.
-package enum XMLPropertyListLeaves: CarrierReader {
+package enum XMLPropertyListValues: CarrierReader {
     /// The size limit. Larger files are read as running text.
     private static let largest = 16 << 20
 
-    package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    package static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         guard input.source.count <= largest else { return try TextReader.read(input, walk) }
         if let borrowed = input.source as? BorrowedSource { return try read(borrowed.bytes, walk) }
         let bytes = try input.source.bytes(at: 0, count: largest)
         try bytes.span.withUnsafeBytes { bytes throws(CarrierFault) in try read(bytes, walk) }
     }
 
-    private static func read(_ bytes: UnsafeRawBufferPointer, _ walk: LeafWalk) throws(CarrierFault) {
+    private static func read(_ bytes: UnsafeRawBufferPointer, _ walk: ValueWalk) throws(CarrierFault) {
         if let isBigEndian = byteOrder(bytes) {
             let text = utf8(bytes, isBigEndian: isBigEndian)
             try text.span.withUnsafeBytes { text throws(CarrierFault) in
@@ -29,10 +29,10 @@ package enum XMLPropertyListLeaves: CarrierReader {
     }
 
     private static func readText(
-        _ text: UnsafeRawBufferPointer, encoding: PropertyListText.Encoding, _ walk: LeafWalk
+        _ text: UnsafeRawBufferPointer, encoding: PropertyListText.Encoding, _ walk: ValueWalk
     ) throws(CarrierFault) {
         if try readArchive(text, walk) { return }
-        var leaves = XMLLeaves(text, encoding: encoding, walk)
+        var leaves = XMLValues(text, encoding: encoding, walk)
         let depth = walk.trail.depth
         guard let rest = try leaves.read() else { return }
         walk.trail.leave(to: depth)
@@ -46,8 +46,8 @@ package enum XMLPropertyListLeaves: CarrierReader {
 
     private static let limits = StructureLimits(depth: 512, values: 1_000_000, size: largest)
 
-    /// Reads a keyed archive by converting it to the binary format. Its leaves have no ranges in the file.
-    private static func readArchive(_ text: UnsafeRawBufferPointer, _ walk: LeafWalk) throws(CarrierFault) -> Bool {
+    /// Reads a keyed archive by converting it to the binary format. Its values have no ranges in the file.
+    private static func readArchive(_ text: UnsafeRawBufferPointer, _ walk: ValueWalk) throws(CarrierFault) -> Bool {
         let head = text.prefix(Carriers.headSize)
         guard ["$archiver", "CF$UID"].contains(where: { ByteText.lastRange(of: Array($0.utf8), in: head) != nil }),
             let list = try? PropertyList.parse(text, limits: limits).value,
@@ -55,7 +55,7 @@ package enum XMLPropertyListLeaves: CarrierReader {
         else { return false }
         try binary.span.withUnsafeBytes { binary throws(CarrierFault) in
             try walk.part(at: nil) { () throws(CarrierFault) in
-                try BinaryPropertyListLeaves.read(CarrierInput(BorrowedSource(binary)), walk)
+                try BinaryPropertyListValues.read(CarrierInput(BorrowedSource(binary)), walk)
             }
         }
         return true

@@ -1,16 +1,16 @@
 import ContentDecoding
 
-/// A leaf as a test compares it: copied, because a leaf lives only while it is visited.
-struct SeenLeaf: Equatable, CustomStringConvertible {
+/// A value as a test compares it: copied, because a value lives only while it is visited.
+struct SeenValue: Equatable, CustomStringConvertible {
     var place: String
     var name: String?
     var text: String
     var range: Range<Int64>?
     var line: Int?
     var form: CarrierForm
-    var presence: Leaf.Presence
+    var presence: DecodedValue.Presence
 
-    init(_ leaf: Leaf) {
+    init(_ leaf: DecodedValue) {
         place = leaf.trail.text
         name = leaf.name.map { String(decoding: $0, as: UTF8.self) }
         range = leaf.range
@@ -32,7 +32,7 @@ struct SeenLeaf: Equatable, CustomStringConvertible {
 
 /// The result of reading one carrier.
 struct SeenCarrier {
-    var leaves: [SeenLeaf] = []
+    var leaves: [SeenValue] = []
     var unread: [CarrierBudget.Unread] = []
     var fault: CarrierFault?
 
@@ -42,8 +42,8 @@ struct SeenCarrier {
     }
 
     init(_ source: any ByteSource, named name: String = "", budget: CarrierBudget = CarrierBudget()) {
-        var seen: [SeenLeaf] = []
-        let walk = LeafWalk(budget: budget) { seen.append(SeenLeaf($0)) }
+        var seen: [SeenValue] = []
+        let walk = ValueWalk(budget: budget) { seen.append(SeenValue($0)) }
         do throws(CarrierFault) { try Carriers.read(CarrierInput(source, name: name), walk) } catch { fault = error }
         leaves = seen
         unread = budget.unread

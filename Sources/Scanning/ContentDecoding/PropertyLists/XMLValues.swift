@@ -1,7 +1,7 @@
 internal import PropertyLists
 
-/// The leaves of an XML property list and the trail to them.
-struct XMLLeaves {
+/// The values of an XML property list and the trail to them.
+struct XMLValues {
     /// The start of text that is not a property list.
     struct Rest {
         let position: Int
@@ -15,7 +15,7 @@ struct XMLLeaves {
     }
 
     private let text: UnsafeRawBufferPointer
-    private let walk: LeafWalk
+    private let walk: ValueWalk
     private var scanner: XMLScanner
     private var open: [Container] = []
     private let names = ScratchBytes()
@@ -26,7 +26,7 @@ struct XMLLeaves {
     /// The position of the current element.
     private var start = 0
 
-    init(_ text: UnsafeRawBufferPointer, encoding: PropertyListText.Encoding, _ walk: LeafWalk) {
+    init(_ text: UnsafeRawBufferPointer, encoding: PropertyListText.Encoding, _ walk: ValueWalk) {
         self.text = text
         self.walk = walk
         scanner = XMLScanner(text, encoding: encoding)

@@ -43,7 +43,7 @@ struct StreamedMembers {
 
     /// Visits the value of a member whose key is already in the trail, or lets it wait.
     mutating func take(
-        _ value: Value, key: UnsafeRawBufferPointer, range: Range<Int64>?, _ walk: LeafWalk
+        _ value: Value, key: UnsafeRawBufferPointer, range: Range<Int64>?, _ walk: ValueWalk
     ) throws(CarrierFault) {
         guard let role = SiblingNames.role(of: key) else { return try value.visit(name: key, range, form: form, walk) }
         if case .text(let text, _) = value { names.learn(text, role) }
@@ -55,7 +55,7 @@ struct StreamedMembers {
     }
 
     /// Visits the waiting values at the end of the object, when no further member can name them.
-    mutating func end(_ walk: LeafWalk) throws(CarrierFault) {
+    mutating func end(_ walk: ValueWalk) throws(CarrierFault) {
         if waiting.isEmpty { return }
         for member in waiting {
             walk.trail.enter(.key(String(decoding: member.key, as: UTF8.self)))
@@ -93,7 +93,7 @@ struct StreamedMembers {
     }
 
     private func visit(
-        _ value: Value, called name: [UInt8], _ role: SiblingNames.Role, _ range: Range<Int64>?, _ walk: LeafWalk
+        _ value: Value, called name: [UInt8], _ role: SiblingNames.Role, _ range: Range<Int64>?, _ walk: ValueWalk
     ) throws(CarrierFault) {
         let words = role == .value ? SiblingNames.words(for: name) : nil
         if let words { walk.trail.enter(.words(words)) }
@@ -107,7 +107,7 @@ struct StreamedMembers {
 extension StreamedMembers.Value {
     /// Visits the value and searches it for nested carriers.
     func visit(
-        name: UnsafeRawBufferPointer?, _ range: Range<Int64>?, form: CarrierForm, _ walk: LeafWalk
+        name: UnsafeRawBufferPointer?, _ range: Range<Int64>?, form: CarrierForm, _ walk: ValueWalk
     ) throws(CarrierFault) {
         switch self {
         case .text(let text, let isVerbatim):

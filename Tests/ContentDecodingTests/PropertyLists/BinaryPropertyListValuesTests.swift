@@ -2,7 +2,7 @@ import ContentDecoding
 import TestSupport
 import Testing
 
-@Suite struct BinaryPropertyListLeavesTests {
+@Suite struct BinaryPropertyListValuesTests {
     @Test func leavesComeWithTheirWayAndTheirBytes() throws {
         let reading = CarrierReading(
             try Python.bytes(

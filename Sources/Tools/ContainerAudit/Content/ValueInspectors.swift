@@ -1,7 +1,7 @@
 internal import ContentDecoding
 internal import SharedFiles
 
-/// A fault in one leaf. The scan adds its place to make it a finding, and drops ignored ones.
+/// A fault in one value. The scan adds its place to make it a finding, and drops ignored ones.
 struct ContentHit {
     let check: AuditCheck
     var severity: Severity?
@@ -9,36 +9,36 @@ struct ContentHit {
     /// The description as a sentence; never the value.
     let detail: String
     var remedy: String?
-    /// The relevant part of the leaf's bytes, whose keyed hash is part of the fingerprint; `nil` for the whole leaf.
+    /// The relevant part of the value's bytes, whose keyed hash is part of the fingerprint; `nil` for the whole value.
     var range: Range<Int>?
 }
 
-/// Inspects the leaves of one file beyond the search for secrets: names, switches, the containing store.
-protocol LeafInspector: SendableMetatype {
+/// Inspects the values of one file beyond the search for secrets: names, switches, the containing store.
+protocol ValueInspector: SendableMetatype {
     /// Creates an inspector for one file, or `nil` if it does not apply to the file.
     init?(_ subject: AuditSubject, in scope: AuditScope)
-    mutating func inspect(_ leaf: Leaf) -> [ContentHit]
-    /// Returns the hits of the whole file, after every leaf was visited.
+    mutating func inspect(_ leaf: DecodedValue) -> [ContentHit]
+    /// Returns the hits of the whole file, after every value was visited.
     mutating func conclude() -> [ContentHit]
 }
 
-extension LeafInspector {
+extension ValueInspector {
     mutating func conclude() -> [ContentHit] { [] }
 }
 
-/// The inspectors of leaves, in the order of their calls.
-enum LeafInspectors {
-    static let all: [any LeafInspector.Type] = [
+/// The inspectors of values, in the order of their calls.
+enum ValueInspectors {
+    static let all: [any ValueInspector.Type] = [
         SwitchInspector.self, DatabaseInspector.self, CookieInspector.self, KeyValueInspector.self,
     ]
 }
 
 /// Bare keys among the values of a structure: random bytes of a key's size under the name of a key. The search for
 /// secrets covers keys in letters.
-struct KeyValueInspector: LeafInspector {
+struct KeyValueInspector: ValueInspector {
     init?(_ subject: AuditSubject, in scope: AuditScope) {}
 
-    func inspect(_ leaf: Leaf) -> [ContentHit] {
+    func inspect(_ leaf: DecodedValue) -> [ContentHit] {
         guard case .data(let bytes) = leaf.value, let name = leaf.name, name.count <= 64, KeyMaterial.isRaw(bytes),
             FileNames.isKey(String(decoding: name, as: UTF8.self))
         else { return [] }
@@ -55,14 +55,14 @@ struct KeyValueInspector: LeafInspector {
 ///
 /// It depends on the order in which the reader of cookie files hands out a cookie: its flags, then `path`, then its
 /// value.
-struct CookieInspector: LeafInspector {
+struct CookieInspector: ValueInspector {
     private var isSecure = true
     private var isHTTPOnly = true
     private var isValueNext = false
 
     init?(_ subject: AuditSubject, in scope: AuditScope) {}
 
-    mutating func inspect(_ leaf: Leaf) -> [ContentHit] {
+    mutating func inspect(_ leaf: DecodedValue) -> [ContentHit] {
         guard leaf.form == .cookies, let name = leaf.name else { return [] }
         if isValueNext {
             isValueNext = false
@@ -101,7 +101,7 @@ struct CookieInspector: LeafInspector {
 }
 
 /// Facts about an SQLite file as a store: deleted values that remain, values in its log, and Core Data as its creator.
-struct DatabaseInspector: LeafInspector {
+struct DatabaseInspector: ValueInspector {
     private var freed = 0
     private var logged = 0
     private var isCoreData = false
@@ -117,7 +117,7 @@ struct DatabaseInspector: LeafInspector {
         isFilledLog = subject.content == .sqlite && !subject.isDatabase && subject.attributes.size > Self.emptyLog
     }
 
-    mutating func inspect(_ leaf: Leaf) -> [ContentHit] {
+    mutating func inspect(_ leaf: DecodedValue) -> [ContentHit] {
         switch leaf.presence {
         case .live: break
         case .logged: logged += 1
@@ -146,7 +146,7 @@ struct DatabaseInspector: LeafInspector {
     }
 
     /// Returns whether a value is significant. Numbers and fragments of a few bytes are in every reused page.
-    private static func tellsSomething(_ value: Leaf.Value) -> Bool {
+    private static func tellsSomething(_ value: DecodedValue.Value) -> Bool {
         switch value {
         case .text(let bytes), .data(let bytes): bytes.count >= 4
         case .strings, .block, .number, .flag: false

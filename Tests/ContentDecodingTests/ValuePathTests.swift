@@ -1,10 +1,10 @@
 import ContentDecoding
 import Testing
 
-@Suite struct LeafTrailTests {
+@Suite struct ValuePathTests {
     @Test func aTrailReadsLikeThePathOfTheValue() {
-        let trail = LeafTrail()
-        for step in [LeafTrail.Step.key("accounts"), .index(2), .key("state"), .form("base64"), .form("plist")] {
+        let trail = ValuePath()
+        for step in [ValuePath.Step.key("accounts"), .index(2), .key("state"), .form("base64"), .form("plist")] {
             trail.enter(step)
         }
         trail.enter(.key("user"))
@@ -16,8 +16,8 @@ import Testing
     /// A single Character may have megabytes.
     @Test(arguments: [true, false])
     func aNameIsCutByItsBytes(isKey: Bool) {
-        let step = { isKey ? LeafTrail.Step.key($0) : .words($0) }
-        let trail = LeafTrail()
+        let step = { isKey ? ValuePath.Step.key($0) : .words($0) }
+        let trail = ValuePath()
         trail.enter(step("e" + String(repeating: "\u{301}", count: 1_000_000)))
         #expect(trail.text.utf8.count == 95 + "…".utf8.count)
         #expect(trail.text.unicodeScalars.filter { $0 == "\u{301}" }.count == 47)
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test func aLongWayKeepsItsBeginningAndItsEnd() {
-        let trail = LeafTrail()
+        let trail = ValuePath()
         trail.enter(.key("first"))
         for index in 0..<32 { trail.enter(.key("\(index)" + String(repeating: "é", count: 47))) }
         trail.enter(.key("last"))
@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func whatMayBeASecretIsReplacedWhereTheWayBecomesText() {
-        let trail = LeafTrail()
+        let trail = ValuePath()
         let token = "ghp_" + String(repeating: "aB3", count: 12)
         trail.enter(.words("table \(token)"))
         trail.enter(.key(token))
@@ -56,7 +56,7 @@ import Testing
 
     /// Notes are text as well.
     @Test func whatMayBeASecretIsReplacedInNotes() {
-        let walk = LeafWalk(budget: CarrierBudget()) { _ in }
+        let walk = ValueWalk(budget: CarrierBudget()) { _ in }
         walk.trail.replacement = { _ in "‹key›" }
         walk.trail.enter(.key("sk_live_0123456789abcdef"))
         walk.note(.cut)

@@ -6,12 +6,12 @@ internal import SharedFiles
 ///
 /// A value in several positions, such as live and freed pages, is one finding with the number of positions. The same
 /// applies to a value that several rules find, or with several names. For nested values, the innermost position counts.
-final class LeafFindings {
+final class ValueFindings {
     /// The properties that determine a secret's severity, so that it is not recomputed for each of millions of secrets.
     struct Kind: Hashable {
         let check: String
         let certainty: SecretMatch.Certainty
-        let presence: Leaf.Presence
+        let presence: DecodedValue.Presence
         let isExpired: Bool
     }
 
@@ -49,14 +49,15 @@ final class LeafFindings {
     /// Counts a finding that its own line allows.
     func countAllowed() { allowed += 1 }
 
-    /// Enters a leaf with secrets. Call this once for each leaf, before the first of its secrets.
-    func enter(_ leaf: Leaf) { for waiting in outer.enter(leaf) { keep(waiting.finding) } }
+    /// Enters a value with secrets. Call this once for each value, before the first of its secrets.
+    func enter(_ leaf: DecodedValue) { for waiting in outer.enter(leaf) { keep(waiting.finding) } }
 
-    /// Adds a secret of the current leaf.
+    /// Adds a secret of the current value.
     ///
     /// - Parameter hit: Creates the description. Called only if the finding may be listed.
     func add(
-        _ kind: Kind, _ part: Range<Int>, in leaf: Leaf, at position: inout BlockPosition, _ hit: () -> ContentHit
+        _ kind: Kind, _ part: Range<Int>, in leaf: DecodedValue, at position: inout BlockPosition,
+        _ hit: () -> ContentHit
     ) {
         let value = UnsafeRawBufferPointer(rebasing: leaf.bytes[part])
         let key = Self.key(of: value)
@@ -82,8 +83,8 @@ final class LeafFindings {
         }
     }
 
-    /// Adds a hit of a leaf inspector.
-    func add(_ hit: ContentHit, in leaf: Leaf, at position: BlockPosition) {
+    /// Adds a hit of an inspector.
+    func add(_ hit: ContentHit, in leaf: DecodedValue, at position: BlockPosition) {
         let all = leaf.bytes.indices
         let part = hit.range?.clamped(to: all) ?? all
         var position = position
@@ -120,7 +121,7 @@ final class LeafFindings {
     }
 }
 
-extension LeafFindings {
+extension ValueFindings {
     /// Returns the key of a secret, independent of its rule and its name.
     private static func key(of value: UnsafeRawBufferPointer) -> Int {
         var hasher = Hasher()
@@ -137,11 +138,11 @@ extension LeafFindings {
         return hasher.finalize()
     }
 
-    private func strength(_ kind: Kind, _ severity: Severity, _ leaf: Leaf) -> FindingStrength {
+    private func strength(_ kind: Kind, _ severity: Severity, _ leaf: DecodedValue) -> FindingStrength {
         FindingStrength(kind.certainty, check: kind.check, severity: severity, isNamed: leaf.name != nil)
     }
 
-    private func strength(_ hit: ContentHit, _ leaf: Leaf?) -> FindingStrength {
+    private func strength(_ hit: ContentHit, _ leaf: DecodedValue?) -> FindingStrength {
         FindingStrength(
             .certain, check: hit.check.id, severity: hit.severity ?? hit.check.severity, isNamed: leaf?.name != nil)
     }
@@ -156,7 +157,8 @@ extension LeafFindings {
     /// Returns a waiting match, or `nil` for a match that cannot recur in a nested value: one in running text, or one
     /// that is all of its value by its form.
     private static func waiting(
-        _ finding: PreparedFinding, _ rule: String, _ part: Range<Int>, _ value: UnsafeRawBufferPointer, _ leaf: Leaf
+        _ finding: PreparedFinding, _ rule: String, _ part: Range<Int>, _ value: UnsafeRawBufferPointer,
+        _ leaf: DecodedValue
     ) -> OuterMatches.Waiting? {
         switch leaf.value {
         case .text, .data: break
@@ -169,7 +171,8 @@ extension LeafFindings {
     }
 
     private func prepare(
-        _ hit: ContentHit, _ key: Int, _ strength: FindingStrength, _ leaf: Leaf?, _ value: UnsafeRawBufferPointer,
+        _ hit: ContentHit, _ key: Int, _ strength: FindingStrength, _ leaf: DecodedValue?,
+        _ value: UnsafeRawBufferPointer,
         _ location: (_ place: String) -> FindingLocation?
     ) -> PreparedFinding {
         let trail = leaf?.trail.text.printable ?? ""

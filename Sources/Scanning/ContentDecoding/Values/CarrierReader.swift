@@ -1,39 +1,39 @@
-/// Reads one form of carrier, leaf by leaf, in memory that does not grow with the file.
+/// Reads one form of carrier, value by value, in memory that does not grow with the file.
 package protocol CarrierReader {
-    /// Hands every leaf to the visitor.
+    /// Hands every value to the visitor.
     ///
     /// A damaged part is noted in the walk's budget and skipped if the following parts can still be read.
     /// - Throws: `CarrierFault` if the rest was not read.
-    static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault)
+    static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault)
 }
 
-/// A walk through a file and everything nested in it: its trail, its budget, and the visitor of the leaves.
-package final class LeafWalk {
-    package let trail = LeafTrail()
+/// A walk through a file and everything nested in it: its trail, its budget, and the visitor of the values.
+package final class ValueWalk {
+    package let trail = ValuePath()
     package let budget: CarrierBudget
-    private let visitor: (Leaf) -> Void
+    private let visitor: (DecodedValue) -> Void
     /// The number of carriers that are open inside each other.
     private var nesting = 0
     /// The offset of the current source in the file, or `nil` if its bytes are not the file's.
     private var start: Int64? = 0
     /// The presence of the current source, which applies to everything nested in it.
-    private var presence = Leaf.Presence.live
+    private var presence = DecodedValue.Presence.live
 
-    package init(budget: CarrierBudget, visitor: @escaping (Leaf) -> Void) {
+    package init(budget: CarrierBudget, visitor: @escaping (DecodedValue) -> Void) {
         self.budget = budget
         self.visitor = visitor
     }
 
-    /// Hands out one leaf.
+    /// Hands out one value.
     ///
-    /// - Parameter range: The range within the current source. The leaf has the range within the file.
+    /// - Parameter range: The range within the current source. The value has the range within the file.
     package func visit(
-        name: UnsafeRawBufferPointer?, _ value: Leaf.Value, range: Range<Int64>?, form: CarrierForm,
-        presence: Leaf.Presence = .live
+        name: UnsafeRawBufferPointer?, _ value: DecodedValue.Value, range: Range<Int64>?, form: CarrierForm,
+        presence: DecodedValue.Presence = .live
     ) throws(CarrierFault) {
         try budget.spendValue()
         visitor(
-            Leaf(
+            DecodedValue(
                 name: name, value: value, range: inFile(range), presence: presence == .live ? self.presence : presence,
                 form: form, trail: trail))
     }
@@ -42,7 +42,8 @@ package final class LeafWalk {
     ///
     /// Call this once for each name of a container, while the trail is still the container's.
     func visitName(
-        _ name: UnsafeRawBufferPointer, range: Range<Int64>? = nil, form: CarrierForm, presence: Leaf.Presence = .live
+        _ name: UnsafeRawBufferPointer, range: Range<Int64>? = nil, form: CarrierForm,
+        presence: DecodedValue.Presence = .live
     ) throws(CarrierFault) {
         guard name.count >= Self.shortestSecret else { return }
         try visit(name: nil, .text(name), range: range, form: form, presence: presence)
@@ -66,7 +67,7 @@ package final class LeafWalk {
     ///     verbatim.
     ///   - presence: The presence of everything that is read, unless the current source is already not live.
     package func part(
-        at position: Int64?, presence: Leaf.Presence = .live, _ read: () throws(CarrierFault) -> Void
+        at position: Int64?, presence: DecodedValue.Presence = .live, _ read: () throws(CarrierFault) -> Void
     ) throws(CarrierFault) {
         let (outerStart, outerPresence) = (start, self.presence)
         defer { (start, self.presence) = (outerStart, outerPresence) }
@@ -80,7 +81,7 @@ package final class LeafWalk {
     ///
     /// - Parameters: As for `part`.
     package func nested(
-        _ form: String, at position: Int64? = nil, presence: Leaf.Presence = .live,
+        _ form: String, at position: Int64? = nil, presence: DecodedValue.Presence = .live,
         _ read: () throws(CarrierFault) -> Void
     ) throws(CarrierFault) {
         let depth = trail.depth
@@ -119,7 +120,7 @@ package struct CarrierInput {
 }
 
 /// A value anywhere in a file's structure, valid only while it is visited.
-package struct Leaf {
+package struct DecodedValue {
     /// The value's name in UTF-8 (its key, its column, its tag), or `nil` if it has none.
     package let name: UnsafeRawBufferPointer?
     /// The value.
@@ -131,11 +132,11 @@ package struct Leaf {
     /// The form of the innermost carrier that contains the value.
     package let form: CarrierForm
     /// The position in the file's structure, valid only during the visit.
-    package let trail: LeafTrail
+    package let trail: ValuePath
 
     package init(
         name: UnsafeRawBufferPointer?, value: Value, range: Range<Int64>?, presence: Presence = .live,
-        form: CarrierForm, trail: LeafTrail
+        form: CarrierForm, trail: ValuePath
     ) {
         self.name = name
         self.value = value
@@ -145,7 +146,7 @@ package struct Leaf {
         self.trail = trail
     }
 
-    /// The content of a leaf.
+    /// The content of a value.
     package enum Value {
         /// A value of a structure, as UTF-8 that may be damaged.
         case text(UnsafeRawBufferPointer)

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 /// Tests of names that are secrets: they are found like any text.
-@Suite struct NameLeavesTests {
+@Suite struct NameValuesTests {
     private static let token = "ghp_0123456789abcdefABCDEF0123456789abcd"
 
-    /// Expects the name as one leaf, next to its value.
+    /// Expects the name as one value, next to its value.
     private func expectName(_ reading: CarrierReading, below place: String, times: Int = 1) {
         let found = reading.leaves.filter { $0.text == Self.token && $0.name == nil }
         #expect(found.map(\.place) == Array(repeating: place, count: times))

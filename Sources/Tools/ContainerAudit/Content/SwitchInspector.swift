@@ -3,7 +3,7 @@ internal import ContentDecoding
 /// Unsealed security switches, which every writer of the file can change.
 ///
 /// Each name gives one hit per file: a column of a million rows is one switch.
-struct SwitchInspector: LeafInspector {
+struct SwitchInspector: ValueInspector {
     private var verdicts: [UInt64: SecuritySwitch?] = [:]
     private var told: Set<SecuritySwitch.Sighting> = []
     private let holder: SecretHolder
@@ -17,7 +17,7 @@ struct SwitchInspector: LeafInspector {
         holder = SecretHolder(subject)
     }
 
-    mutating func inspect(_ leaf: Leaf) -> [ContentHit] {
+    mutating func inspect(_ leaf: DecodedValue) -> [ContentHit] {
         guard leaf.presence != .freed, let name = leaf.name, let value = Self.flag(leaf.value),
             let known = verdict(on: name)
         else { return [] }
@@ -68,7 +68,7 @@ struct SwitchInspector: LeafInspector {
     }
 
     /// Returns the state of a value that can be on or off: true and false, 1 and 0, and their words.
-    static func flag(_ value: Leaf.Value) -> Bool? {
+    static func flag(_ value: DecodedValue.Value) -> Bool? {
         switch value {
         case .flag(let flag): flag
         case .number(let number): number == 1 ? true : number == 0 ? false : nil
