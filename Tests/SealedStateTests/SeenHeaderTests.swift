@@ -21,7 +21,7 @@ import Testing
         place = try store.places.place(Note.recordName)
     }
 
-    private func sequence(_ standing: StandingBlob) -> UInt64? {
+    private func sequence(_ standing: ExistingBlob) -> UInt64? {
         if case .value(let header) = standing { header.sequence } else { nil }
     }
 

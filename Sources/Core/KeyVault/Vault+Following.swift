@@ -19,7 +19,7 @@ extension Vault {
     ///
     /// - Returns: The keyring of the last successful look; unreadable files remove no key.
     package func recentKeyring() -> Keyring {
-        if lookTimer.isDue() { _ = try? current() }
+        if refreshThrottle.isDue() { _ = try? current() }
         return keyring
     }
 
@@ -229,8 +229,8 @@ extension Vault {
 }
 
 extension VaultContents {
-    /// Returns the refusal of verdicts that are not good: an older write than this user's programs have seen, another one of the
-    /// same number, one too far ahead, or one with a lower minimum epoch.
+    /// Returns the refusal of verdicts that are not good: an older write than this user's programs have seen, another
+    /// one of the same number, one too far ahead, or one with a lower minimum epoch.
     func refusal(of verdicts: Verdicts, at place: VaultPlace) -> VaultError {
         if verdicts.isMinimumLowered {
             return VaultError(

@@ -37,7 +37,7 @@ import Testing
         try yard.damageIndex()
         for write in try yard.writes(rebuilding()).prefix(count) { try yard.put(write) }
         guard isSetAside else { return }
-        var room = MakingRoom(in: fixture.place)
+        var room = VaultAbandonment(in: fixture.place)
         try room.setAsideService(in: try #require(try fixture.place.openDirectory()), withLog: false)
     }
 
@@ -84,7 +84,7 @@ import Testing
 
     @Test func theFileHasItsNameUntilItsSuccessorTakesIt() throws {
         let bytes = try SystemFile.read(fixture.path)
-        var room = MakingRoom(in: fixture.place)
+        var room = VaultAbandonment(in: fixture.place)
         try room.setAsideService(in: try #require(try fixture.place.openDirectory()), withLog: false)
         #expect(SystemFile.exists(fixture.beside("access.log")))
         #expect(try SystemFile.read(fixture.path) == bytes)

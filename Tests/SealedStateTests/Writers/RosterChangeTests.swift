@@ -27,7 +27,7 @@ import Testing
         try app.write(note)
         unlink(yard.rosterPath)
         for store in [looking(app), try yard.open(as: yard.app), try yard.open(as: yard.app, stating: .some(nil))] {
-            #expect(store.rosterStanding?.condition == .missing)
+            #expect(store.rosterState?.condition == .missing)
             #expect(try read(store) == note)
             try store.write(note)
             try yard.fixture.plant(try yard.forged(yard.attacker()) { $0.sequence = 900 })
@@ -61,7 +61,7 @@ import Testing
         try yard.open(as: yard.app).write(note)
         try yard.put(old)
         let store = try yard.open(as: yard.app)
-        #expect(store.rosterStanding?.condition == .older(version: 1))
+        #expect(store.rosterState?.condition == .older(version: 1))
         #expect(try read(store) == note)
         #expect(code { try yard.open(as: yard.widget).write(note) } == .notAuthorized)
     }
@@ -72,7 +72,7 @@ import Testing
         try app.write(note)
         try yard.put(
             yard.signed(1) { $0.set(Roster.Rule(try GovernedPattern("note"), grants: [yard.widget.id: .all])) })
-        #expect(looking(app).rosterStanding?.condition == .forked)
+        #expect(looking(app).rosterState?.condition == .forked)
         #expect(try read(app) == note)
         #expect(code { try yard.open(as: yard.widget).write(note) } == .notAuthorized)
     }
@@ -94,7 +94,7 @@ import Testing
         yard.forget()
         let first = try yard.open(as: yard.widget)
         #expect(code { _ = try read(first) } == .notAuthorized)
-        guard case .refused(let error) = first.rosterStanding?.condition else {
+        guard case .refused(let error) = first.rosterState?.condition else {
             Issue.record("the roster was not refused")
             return
         }
@@ -108,7 +108,7 @@ import Testing
         var bytes = try yard.signed(2).bytes
         bytes[offset < 0 ? bytes.count + offset : offset] ^= 1
         try yard.putBytes(bytes)
-        guard case .refused = looking(app).rosterStanding?.condition else {
+        guard case .refused = looking(app).rosterState?.condition else {
             Issue.record("a damaged roster was accepted")
             return
         }
@@ -126,8 +126,8 @@ import Testing
         // A program with the first key, one with the second, and one without a key.
         for key in [yard.team.publicKey, next.publicKey, nil] {
             let store = try yard.open(as: yard.app, stating: .some(key))
-            #expect(store.rosterStanding?.condition == .current)
-            #expect(store.rosterStanding?.roster?.roster.version == 2)
+            #expect(store.rosterState?.condition == .current)
+            #expect(store.rosterState?.roster?.roster.version == 2)
             #expect(try read(store) == note)
         }
         // The former key no longer signs.
@@ -139,7 +139,7 @@ import Testing
         var forked = try yard.roster(1).succeeded(by: third.publicKey, naming: yard.team)
         forked.version = 4
         try yard.put(SignedRoster(signing: forked, with: third))
-        #expect(try yard.open(as: yard.app, stating: .some(nil)).rosterStanding?.roster?.roster.version == 2)
+        #expect(try yard.open(as: yard.app, stating: .some(nil)).rosterState?.roster?.roster.version == 2)
     }
 
     @Test func onlyWriterRevokedLeavesNoRecordValid() throws {
@@ -147,7 +147,7 @@ import Testing
         let app = try yard.open(as: yard.app)
         try app.write(note)
         try yard.put(yard.signed(2) { $0.set(Roster.Writer(yard.app.publicKey, label: "app", state: .revoked)) })
-        #expect(looking(app).rosterStanding?.roster?.roster.version == 2)
+        #expect(looking(app).rosterState?.roster?.roster.version == 2)
         #expect(code { _ = try read(app) } == .notAuthorized)
         #expect(code { try app.write(note) } == .notAuthorized)
         // Another writer with the right starts at a sequence above the accepted ones.

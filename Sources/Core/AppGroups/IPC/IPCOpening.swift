@@ -23,8 +23,8 @@ struct IPCOpening<Object: KernelObject>: Sendable {
     let place: IPCPlace
     let wish: Wish
 
-    /// - Throws: `AppGroupError` with `ipcMissing`, `ipcMismatch`, `ipcDamaged`, `ipcElsewhere`, `ipcUntrusted`, `ipcLimit`,
-    ///   `ipcNotShareable`, `timeout`, `file`.
+    /// - Throws: `AppGroupError` with `ipcMissing`, `ipcMismatch`, `ipcDamaged`, `ipcElsewhere`, `ipcUntrusted`,
+    ///   `ipcLimit`, `ipcNotShareable`, `timeout`, `file`.
     func open(creating: Bool) throws(AppGroupError) -> Found {
         if let found = try usableRecord(), let object = try trustedObject(of: found.record) {
             return Found(object: object, record: found.record)
@@ -37,7 +37,7 @@ struct IPCOpening<Object: KernelObject>: Sendable {
     // MARK: Finding
 
     /// Returns the record of an object in this process's namespace; nil if it is missing or from before the last boot.
-    private func usableRecord() throws(AppGroupError) -> StandingRecord? {
+    private func usableRecord() throws(AppGroupError) -> ExistingRecord? {
         let here = KernelPlace.current()
         guard let standing = try place.record(), standing.record.place.boot == here.boot else { return nil }
         guard standing.record.place.namespace == here.namespace else { throw elsewhere }

@@ -95,7 +95,7 @@ extension SealedBlobScan {
     /// Returns the path of a sealed file in the container of an access group whose vault is missing, for the errors of
     /// commands that need the vault; `nil` if the container has no such file or cannot be searched.
     package static func firstOrphan(of group: AccessGroup, in home: GroupsHome) -> (container: String, path: String)? {
-        guard let orphans = try? KeyBirthGuard(group, in: home), let container = orphans.container,
+        guard let orphans = try? OrphanCheck(group, in: home), let container = orphans.container,
             let first = try? orphans.orphans().first
         else { return nil }
         return (container.path, first.path)

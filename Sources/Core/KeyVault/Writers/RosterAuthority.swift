@@ -35,7 +35,7 @@ package enum RosterCondition: Sendable, Equatable {
 /// new roster within a second, as a changed vault, and at once if a record would be refused.
 package final class RosterAuthority: Sendable {
     /// The roster in force and its file's condition.
-    package struct Standing: Sendable {
+    package struct RosterState: Sendable {
         /// The roster in force; `nil` if a team key is known and no roster of it was ever accepted.
         package var roster: SignedRoster?
         /// The condition of the file in the container.
@@ -45,7 +45,7 @@ package final class RosterAuthority: Sendable {
     }
 
     private struct State {
-        var standing: Standing
+        var standing: RosterState
         var file: RosterFileStamp?
         var memory: RosterFileStamp?
     }
@@ -58,7 +58,7 @@ package final class RosterAuthority: Sendable {
     private let stated: [TeamPublicKey]
     private let state: Mutex<State>
     private let verified: VerifiedSignatures
-    private let timer = LookTimer()
+    private let timer = RefreshThrottle()
 
     /// Returns the authority of a group's container; `nil` if no team key is known.
     ///
@@ -115,7 +115,7 @@ package final class RosterAuthority: Sendable {
     // MARK: Which roster counts
 
     /// Returns the present state; reads the files at most once a second.
-    package func standing() -> Standing {
+    package func standing() -> RosterState {
         if timer.isDue() { look() }
         return state.withLock { $0.standing }
     }
@@ -150,55 +150,55 @@ package final class RosterAuthority: Sendable {
     private static func decide(
         _ group: AppGroup, _ container: Directory, _ memory: RosterMemory, _ stated: [TeamPublicKey],
         _ remembered: RosterMemory.Contents?, previous: SignedRoster?, hasFile: Bool
-    ) -> Standing {
+    ) -> RosterState {
         let keys = stated + (remembered.map { [$0.teamKey] } ?? [])
         var accepted = remembered?.roster.flatMap { roster in keys.allSatisfy(roster.isOfTeam) ? roster : nil }
         // A roster accepted only in this process, because the memory is not writable.
         if let previous, previous.isNewer(than: accepted), keys.allSatisfy(previous.isOfTeam) { accepted = previous }
-        guard hasFile else { return Standing(roster: accepted, condition: .missing) }
+        guard hasFile else { return RosterState(roster: accepted, condition: .missing) }
         do throws(VaultError) {
             let bytes: [UInt8]
             do throws(FileError) {
                 bytes = try container.read(ContainerLayout.roster, limit: Roster.maximumSize)
             } catch {
-                if error.code == .notFound { return Standing(roster: accepted, condition: .missing) }
+                if error.code == .notFound { return RosterState(roster: accepted, condition: .missing) }
                 throw VaultError(error, "read the roster")
             }
             // The signature of these bytes was verified before.
-            if let accepted, accepted.bytes == bytes { return Standing(roster: accepted, condition: .current) }
+            if let accepted, accepted.bytes == bytes { return RosterState(roster: accepted, condition: .current) }
             let found = try SignedRoster(verifying: bytes, group: group.identifier)
             return take(found, after: accepted, keys, memory)
         } catch {
-            return Standing(roster: accepted, condition: .refused(error))
+            return RosterState(roster: accepted, condition: .refused(error))
         }
     }
 
     /// Accepts the found roster, or returns why its predecessor stays in force.
     private static func take(
         _ found: SignedRoster, after accepted: SignedRoster?, _ keys: [TeamPublicKey], _ memory: RosterMemory
-    ) -> Standing {
+    ) -> RosterState {
         guard keys.allSatisfy(found.isOfTeam) else {
             let reason = VaultError(
                 .wrongTeamKey, "accept", "the roster",
                 "It is signed by \(found.roster.team), which is not the team key.",
                 advice: "Put the newest signed roster in its place; find out who replaced it.")
-            return Standing(roster: accepted, condition: .refused(reason))
+            return RosterState(roster: accepted, condition: .refused(reason))
         }
         if let accepted {
             guard accepted.roster.id == found.roster.id else {
                 let reason = VaultError(
                     .replaced, "accept", "the roster", "It is another roster than the one that was accepted.",
                     advice: "Put the newest signed roster in its place; find out who replaced it.")
-                return Standing(roster: accepted, condition: .refused(reason))
+                return RosterState(roster: accepted, condition: .refused(reason))
             }
             if found.roster.version < accepted.roster.version {
-                return Standing(roster: accepted, condition: .older(version: found.roster.version))
+                return RosterState(roster: accepted, condition: .older(version: found.roster.version))
             }
             guard found.roster.version > accepted.roster.version else {
-                return Standing(roster: accepted, condition: .forked)
+                return RosterState(roster: accepted, condition: .forked)
             }
         }
-        var standing = Standing(roster: found, condition: .current)
+        var standing = RosterState(roster: found, condition: .current)
         do throws(VaultError) {
             try memory.store(RosterMemory.Contents(teamKey: found.roster.team, roster: found))
         } catch {

@@ -166,7 +166,7 @@ package struct DefaultsSuite: Hashable, Sendable {
 }
 
 /// The state of a suite's file without opening it.
-package enum SuiteStanding: Sendable {
+package enum SuiteFileState: Sendable {
     /// The suite was never written, as far as this user's programs know; or its deletion was purged.
     case unknown
     /// A file exists, valid or not.
@@ -178,7 +178,7 @@ package enum SuiteStanding: Sendable {
 }
 
 extension SuiteFile {
-    func standing() throws(StoreError) -> SuiteStanding {
+    func standing() throws(StoreError) -> SuiteFileState {
         let store = try followed()
         return switch try store.reader.standing(at: place) {
         case .nothing: store.reader.isMissing(place) ? .missing : .unknown

@@ -32,7 +32,7 @@ struct LockedRecord: ~Copyable {
         key = isLooking ? keys.lookedUpKey() : nil
     }
 
-    private func standing() throws(StoreError) -> StandingBlob { try reader.standing(at: place, seen: seen) }
+    private func standing() throws(StoreError) -> ExistingBlob { try reader.standing(at: place, seen: seen) }
 
     /// Throws early the error that a write with that condition would throw.
     func require(_ condition: WriteCondition) throws(StoreError) {
@@ -46,7 +46,7 @@ struct LockedRecord: ~Copyable {
         return isUnlisted(try standing())
     }
 
-    private func isUnlisted(_ standing: StandingBlob) -> Bool {
+    private func isUnlisted(_ standing: ExistingBlob) -> Bool {
         guard case .value(let header) = standing, !keys.isProtected(place) else { return false }
         return keys.protection(of: header) == .whenUnlocked
     }
@@ -139,7 +139,7 @@ struct LockedRecord: ~Copyable {
 
     // MARK: Requirements
 
-    private func require(_ condition: WriteCondition, _ standing: StandingBlob) throws(StoreError) {
+    private func require(_ condition: WriteCondition, _ standing: ExistingBlob) throws(StoreError) {
         switch (condition, standing) {
         case (.always, _), (.absent, .nothing), (.absent, .tombstone): return
         case (.sequence(let sequence), .value(let header)) where header.sequence == sequence: return
@@ -152,7 +152,7 @@ struct LockedRecord: ~Copyable {
 
     /// Throws if the stored value has a newer schema: a program that cannot read it would lose the fields it does not
     /// know.
-    private func requireNoNewer(than version: UInt32, _ standing: StandingBlob) throws(StoreError) {
+    private func requireNoNewer(than version: UInt32, _ standing: ExistingBlob) throws(StoreError) {
         guard case .value(let header) = standing, header.schemaVersion > version else { return }
         throw StoreError(
             .tooNew, "write", place.name.text,
@@ -164,7 +164,7 @@ struct LockedRecord: ~Copyable {
     private static let trustedClaim: UInt64 = 1 << 16
 
     /// Returns one more than the highest of: the stored sequence, the accepted one, and a damaged header's claim.
-    private func nextSequence(_ standing: StandingBlob) throws(StoreError) -> UInt64 {
+    private func nextSequence(_ standing: ExistingBlob) throws(StoreError) -> UInt64 {
         let mark = reader.watermarks.mark(of: place.context.nameTag)
         var highest = mark?.sequence ?? 0
         switch standing {
@@ -190,7 +190,7 @@ struct LockedRecord: ~Copyable {
 
     /// Copies a blob that readers refuse to quarantine before the write destroys it. If that fails the write continues:
     /// otherwise a planted blob could stop every writer.
-    private func keepIfRefused(_ standing: StandingBlob) {
+    private func keepIfRefused(_ standing: ExistingBlob) {
         guard case .refused(let blob) = standing, blob.isFile else { return }
         reader.keepInQuarantine(blob.rejection, at: place)
     }

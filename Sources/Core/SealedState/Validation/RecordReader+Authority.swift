@@ -90,7 +90,7 @@ extension RecordReader {
 
     /// Returns the blob stored in a governed record's place. A writer continues from authorised blobs: a refused blob
     /// claims no sequence.
-    func governedStanding(at place: RecordPlace) throws(StoreError) -> StandingBlob {
+    func governedBlob(at place: RecordPlace) throws(StoreError) -> ExistingBlob {
         let blob: [UInt8]
         do throws(FileError) {
             blob = try backend.read(place.address, limit: maximumBlobSize + BlobOpener.signedAllowance)
@@ -103,7 +103,7 @@ extension RecordReader {
             default: throw StoreError(writing: error, place.name.text)
             }
         }
-        do throws(StoreError) { return try authorisedStanding(blob, place) } catch {
+        do throws(StoreError) { return try authorisedBlob(blob, place) } catch {
             if Self.replaceableGoverned.contains(error.code) {
                 return .refused(RefusedBlob(rejection: error, claim: .none))
             }
@@ -114,7 +114,7 @@ extension RecordReader {
 
     private static let replaceableGoverned: Set<StoreError.Code> = [.tampered, .notAuthorized]
 
-    private func authorisedStanding(_ blob: [UInt8], _ place: RecordPlace) throws(StoreError) -> StandingBlob {
+    private func authorisedBlob(_ blob: [UInt8], _ place: RecordPlace) throws(StoreError) -> ExistingBlob {
         let opened = try openWhole(blob, "replace", place, limit: maximumBlobSize)
         guard let authority else { return judged(opened.header, place) }
         let authorisation = authorisation(of: opened, at: place, authority)

@@ -36,7 +36,7 @@ final class SocketPoll: Sendable {
     }
 
     private let state = Mutex(State())
-    private let thread = WaitingThreads(named: "group-sockets", most: 1)
+    private let thread = BlockingThreadPool(named: "group-sockets", most: 1)
     /// Negative if no descriptor was available: the thread then checks for new waiters twenty times a second.
     private let waker = clinux_eventfd()
 

@@ -61,7 +61,7 @@ struct RegistryInspector: ContainerInspector {
 /// Compares the roster file in the container with the last accepted roster.
 struct RosterInspector: ContainerInspector {
     func conclude(_ seen: SeenContainer) -> [Finding] {
-        guard let standing = seen.scope.store?.rosterStanding else { return [] }
+        guard let standing = seen.scope.store?.rosterState else { return [] }
         let detail: String
         switch standing.condition {
         case .current: return []

@@ -109,7 +109,7 @@ struct RosterPlace {
     }
 
     /// Returns the valid roster and team key, or `nil` if no team key is known.
-    func standing() throws(Failure) -> RosterAuthority.Standing? {
+    func standing() throws(Failure) -> RosterAuthority.RosterState? {
         try Failure.onVault { () throws(VaultError) in
             try RosterAuthority.find(group, in: container.root, home: home, teamKey: nil)?.standing()
         }

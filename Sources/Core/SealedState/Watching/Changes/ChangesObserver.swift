@@ -11,7 +11,7 @@ struct ChangesObserver: Sendable {
     /// The reason why there is no container; nil if there is one.
     var missing: StoreError?
     /// The last report of each record.
-    var states: [String: RecordLook] = [:]
+    var states: [String: RecordObservation] = [:]
     /// Records that may have changed since their last report.
     var waiting: Set<String> = []
     private var tree: RecordTree

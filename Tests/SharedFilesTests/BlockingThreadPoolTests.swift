@@ -4,8 +4,8 @@ import SharedFiles
 import Synchronization
 import Testing
 
-@Suite("WaitingThreads", .timeLimit(.minutes(2)))
-struct WaitingThreadsTests {
+@Suite("BlockingThreadPool", .timeLimit(.minutes(2)))
+struct BlockingThreadPoolTests {
     /// A gate that blocks calls on their threads until it is opened.
     private final class Gate: Sendable {
         private let semaphore = DispatchSemaphore(value: 0)
@@ -48,7 +48,7 @@ struct WaitingThreadsTests {
     }
 
     @Test func tasksGoOnWhileMoreCallsBlockThanThereAreCores() async throws {
-        let (threads, gate) = (WaitingThreads(named: "test"), Gate())
+        let (threads, gate) = (BlockingThreadPool(named: "test"), Gate())
         try await withThrowingTaskGroup { group in
             for _ in 0..<40 { group.addTask { try await threads.run(atMost: nil, "test", "it") { _ in gate.pass() } } }
             // Only a running task can reach this line and open the gate.
@@ -60,7 +60,7 @@ struct WaitingThreadsTests {
     }
 
     @Test func callsBeyondTheMostThreadsAreDoneInTurn() async throws {
-        let threads = WaitingThreads(named: "test", most: 3)
+        let threads = BlockingThreadPool(named: "test", most: 3)
         let running = Running()
         let gate = Gate()
         let done = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -82,7 +82,7 @@ struct WaitingThreadsTests {
     }
 
     @Test func aThreadIsUsedAgain() async throws {
-        let threads = WaitingThreads(named: "test")
+        let threads = BlockingThreadPool(named: "test")
         for number in 0..<100 {
             #expect(try await threads.run(atMost: nil, "test", "it") { _ in number } == number)
         }
@@ -91,7 +91,7 @@ struct WaitingThreadsTests {
     }
 
     @Test func aLimitRunsOutInTheLine() async throws {
-        let (threads, gate) = (WaitingThreads(named: "test", most: 1), Gate())
+        let (threads, gate) = (BlockingThreadPool(named: "test", most: 1), Gate())
         async let first: Void = threads.run(atMost: nil, "test", "it") { _ in gate.pass() }
         try await gate.entered(1)
         // The gate is opened only after this call has returned.
@@ -105,7 +105,7 @@ struct WaitingThreadsTests {
     }
 
     @Test func cancellingEndsStandingInTheLine() async throws {
-        let (threads, gate) = (WaitingThreads(named: "test", most: 1), Gate())
+        let (threads, gate) = (BlockingThreadPool(named: "test", most: 1), Gate())
         async let first: Void = threads.run(atMost: nil, "test", "it") { _ in gate.pass() }
         try await gate.entered(1)
         let second = Task {
@@ -121,7 +121,7 @@ struct WaitingThreadsTests {
     }
 
     @Test func aCallWithoutALimitIsDoneAlsoWhenItsTaskWasCancelled() async throws {
-        let (threads, gate) = (WaitingThreads(named: "test", most: 1), Gate())
+        let (threads, gate) = (BlockingThreadPool(named: "test", most: 1), Gate())
         async let first: Void = threads.run(atMost: nil, "test", "it") { _ in gate.pass() }
         try await gate.entered(1)
         let second: Task<Bool, any Error> = Task { () async throws in
@@ -135,7 +135,7 @@ struct WaitingThreadsTests {
     }
 
     @Test func theTimeInTheLineCountsAgainstTheLimit() async throws {
-        let (threads, gate) = (WaitingThreads(named: "test", most: 1), Gate())
+        let (threads, gate) = (BlockingThreadPool(named: "test", most: 1), Gate())
         async let first: Void = threads.run(atMost: nil, "test", "it") { _ in gate.pass() }
         try await gate.entered(1)
         async let second = threads.run(atMost: .seconds(60), "test", "it") { $0.remaining }
@@ -148,7 +148,7 @@ struct WaitingThreadsTests {
     }
 
     @Test func itsThreadsTakeNoSignals() async throws {
-        let threads = WaitingThreads(named: "test")
+        let threads = BlockingThreadPool(named: "test")
         let isBlocked = try await threads.run(atMost: nil, "test", "it") { _ in
             var mask = sigset_t()
             pthread_sigmask(SIG_BLOCK, nil, &mask)

@@ -3,7 +3,7 @@ internal import KeyVault
 internal import Sealing
 
 /// The result of one look at a record, and the time of its next change.
-struct RecordLook: Sendable {
+struct RecordObservation: Sendable {
     let outcome: RecordChange.Outcome
     let mark: UpdateMark
     /// The time at which it changes by time alone.
@@ -28,25 +28,25 @@ struct RecordLook: Sendable {
 
 extension RecordReader {
     /// Reads a record as far as possible without its type; the read state is accepted.
-    func look(at name: String) -> RecordLook {
+    func look(at name: String) -> RecordObservation {
         let tag = BlobContext(group: group.identifier, kind: .record, name: name).nameTag
         // Another thread may accept a newer blob between the look and the mark of a refusal: then the look is repeated.
         for _ in 0..<8 {
             let before = watermarks.mark(of: tag)
-            do throws(StoreError) { return try valueLook(at: try places.place(stored: name)) } catch {
+            do throws(StoreError) { return try valueObservation(at: try places.place(stored: name)) } catch {
                 let accepted = watermarks.mark(of: tag)
                 if let look = refused(error, name, tag, accepted), before == accepted { return look }
             }
         }
-        return RecordLook(
+        return RecordObservation(
             outcome: .rejected(Self.overtaken(name)), mark: UpdateMark(tag, Self.overtaken(name), accepted: nil),
             mayPass: true)
     }
 
     /// Returns the result of a look while the container is missing or unusable.
-    func look(at name: String, missing error: StoreError) -> RecordLook {
+    func look(at name: String, missing error: StoreError) -> RecordObservation {
         let tag = BlobContext(group: group.identifier, kind: .record, name: name).nameTag
-        return RecordLook(
+        return RecordObservation(
             outcome: error.code == .containerMissing ? .absent(error) : .rejected(error),
             mark: UpdateMark(tag, error, accepted: watermarks.mark(of: tag)), mayPass: error.mayPass)
     }
@@ -55,7 +55,7 @@ extension RecordReader {
         StoreError(.file, "read", name, "It is written faster than it is read.", advice: "Wait for its writers.")
     }
 
-    private func valueLook(at place: RecordPlace) throws(StoreError) -> RecordLook {
+    private func valueObservation(at place: RecordPlace) throws(StoreError) -> RecordObservation {
         let blob = try acceptedBlob(at: place)
         let header = blob.header
         try blob.opened.plaintext.withUnsafeBytes { bytes throws(StoreError) in
@@ -63,7 +63,7 @@ extension RecordReader {
         }
         try checkFreshness(of: blob, at: place)
         let provenance = Provenance(header, writer: blob.writer)
-        return RecordLook(
+        return RecordObservation(
             outcome: .value(provenance),
             mark: UpdateMark(
                 place.context.nameTag, provenance, rejection: nil, accepted: watermarks.mark(of: place.context.nameTag)),
@@ -75,7 +75,7 @@ extension RecordReader {
     /// Returns the result of a failed look; nil if a deletion was replaced meanwhile.
     private func refused(
         _ error: StoreError, _ name: String, _ tag: NameTag, _ accepted: Watermark?
-    ) -> RecordLook? {
+    ) -> RecordObservation? {
         let place = try? places.place(stored: name)
         if let place { notice(error, at: place) }
         let mark = UpdateMark(tag, error, accepted: accepted)
@@ -84,14 +84,14 @@ extension RecordReader {
             if let place, let (header, writer) = try? deletion(at: place) {
                 guard let accepted, header.sequence == accepted.sequence else { return nil }
                 // Distinct from a missing file, which is the result of a purge, with the same state accepted.
-                return RecordLook(
+                return RecordObservation(
                     outcome: .deleted(Provenance(header, writer: writer)),
                     mark: UpdateMark(name: tag, accepted: accepted, outcome: "deleted"))
             }
-            return RecordLook(outcome: .absent(error), mark: mark)
-        case .containerMissing: return RecordLook(outcome: .absent(error), mark: mark)
+            return RecordObservation(outcome: .absent(error), mark: mark)
+        case .containerMissing: return RecordObservation(outcome: .absent(error), mark: mark)
         default:
-            return RecordLook(
+            return RecordObservation(
                 outcome: .rejected(error), mark: mark,
                 changesAt: error.code == .notYetValid ? change(ofRefused: name) + 0.001 : nil,
                 hangsOnVault: error.isOfVault, mayPass: error.mayPass)

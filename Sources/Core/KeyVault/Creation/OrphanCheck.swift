@@ -7,7 +7,7 @@ internal import SharedFiles
 /// A vault that was deleted or not yet restored looks like a first start. A new key would then turn a missing file into
 /// lost data, so the container is searched first. Any blob of this group under a key that the vault does not know
 /// counts. Copies in quarantine do not count: the search skips the quarantine, so its contents block nothing.
-struct KeyBirthGuard {
+struct OrphanCheck {
     /// The number of files that an error lists.
     private static let listed = 5
 

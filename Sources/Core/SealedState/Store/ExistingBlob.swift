@@ -3,7 +3,7 @@ package import Sealing
 internal import SharedFiles
 
 /// The content of a record's place, as far as a write needs to know: only headers are opened for it.
-package enum StandingBlob {
+package enum ExistingBlob {
     case nothing
     /// A value whose header readers accept.
     case value(BlobHeader)
@@ -54,8 +54,8 @@ extension RecordReader {
     /// - Parameter seen: The header that was verified before the lock was taken, or earlier under the lock.
     /// - Throws: `StoreError` for a blob that must not be replaced, because the vault or this program may be wrong
     ///   (docs/decisions/0004), and for a place that cannot be read.
-    func standing(at place: RecordPlace, seen: SeenHeader? = nil) throws(StoreError) -> StandingBlob {
-        if let authority, authority.governs(place.name.text) { return try governedStanding(at: place) }
+    func standing(at place: RecordPlace, seen: SeenHeader? = nil) throws(StoreError) -> ExistingBlob {
+        if let authority, authority.governs(place.name.text) { return try governedBlob(at: place) }
         let prefix: [UInt8]?
         do throws(FileError) {
             prefix = try backend.readPrefix(place.address, count: BlobLayout.headerSize)
@@ -88,7 +88,7 @@ extension RecordReader {
         return header
     }
 
-    func judged(_ header: VerifiedHeader, _ place: RecordPlace) -> StandingBlob {
+    func judged(_ header: VerifiedHeader, _ place: RecordPlace) -> ExistingBlob {
         var verdict = watermarks.verdict(on: header)
         // At the limit of what readers believe: readers that have not read this blob would refuse the next sequence.
         if verdict == .advances, isLastBelieved(header.header) { verdict = .jumps }
@@ -130,7 +130,7 @@ extension RecordReader {
 }
 
 /// Texts for a refused write.
-extension StandingBlob {
+extension ExistingBlob {
     /// The reason why readers refuse it, if they do.
     var rejection: StoreError? {
         if case .refused(let blob) = self { blob.rejection } else { nil }

@@ -8,7 +8,7 @@ import Testing
 @testable import KeyVault
 
 /// Tests that an obstacle to a new vault is reported before anything changes, when a vault is abandoned or set aside.
-@Suite struct MakingRoomTests {
+@Suite struct VaultAbandonmentTests {
     private let yard: BackupYard
     private var fixture: VaultFixture { yard.here }
     private let record = "Library/Application Support/Records/state.sealed"
@@ -105,8 +105,8 @@ import Testing
             at: fixture.directory.path("Containers/\(fixture.group)/Library/Caches/mounted"))
         // Plain files there do not prevent anything.
         try SystemFile.write("\(small.path)/plain", [1])
-        try MakingRoom.requireReach(
-            of: try KeyBirthGuard(fixture.accessGroup, in: fixture.home).orphans().filter { $0.path == record },
+        try VaultAbandonment.requireReach(
+            of: try OrphanCheck(fixture.accessGroup, in: fixture.home).orphans().filter { $0.path == record },
             in: try prepared())
         try SystemFile.write("\(small.path)/x.sealed", SealedFile(fixture, under: try vault.activeKey()).bytes)
         try expectNothingMoved(.otherFileSystem) { () throws(VaultError) in _ = try abandon() }
@@ -114,7 +114,7 @@ import Testing
 
     private func prepared() throws -> GroupContainer {
         let container = try GroupContainer.open(fixture.group, in: fixture.home)
-        try MakingRoom.prepareQuarantine(in: container)
+        try VaultAbandonment.prepareQuarantine(in: container)
         return container
     }
 
@@ -168,15 +168,15 @@ import Testing
         try fixture.create()
         let directory = try #require(try fixture.place.openDirectory())
         let log = fixture.beside("access.log")
-        var room = MakingRoom(in: fixture.place)
-        let before = MakingRoom.logs(in: directory)
+        var room = VaultAbandonment(in: fixture.place)
+        let before = VaultAbandonment.logs(in: directory)
         rename(log, log + ".1")
         try SystemFile.write(log, [1])
         try room.setAside(before, in: directory)
         try room.setAside([:], in: directory)
         #expect(room.files.isEmpty)
         #expect(try SystemFile.read(log) == [1])
-        try room.setAside(MakingRoom.logs(in: directory), in: directory)
+        try room.setAside(VaultAbandonment.logs(in: directory), in: directory)
         #expect(room.files.map(\.from) == [log, log + ".1"])
     }
 

@@ -7,7 +7,7 @@ internal import SharedFiles
 ///
 /// Every file is renamed, or gets a second name or a copy; nothing is rewritten or deleted. After a crash at any step
 /// every file exists whole, under its old name or its new one.
-struct MakingRoom {
+struct VaultAbandonment {
     private let place: VaultPlace
     /// The end of the new names: `abandoned-` and the time, such as `abandoned-20261121T070342Z`.
     let suffix = "abandoned-\(UTCStamp.now())"
@@ -124,7 +124,7 @@ struct MakingRoom {
     ///
     /// - Throws: `VaultError` `.otherFileSystem`; `.file`.
     static func requireReach(
-        of orphans: [KeyBirthGuard.Orphan], in container: GroupContainer?
+        of orphans: [OrphanCheck.Orphan], in container: GroupContainer?
     ) throws(VaultError) {
         guard let container else { return }
         let parents = Set(orphans.map(\.path.splitAtLastSlash.parent)).sorted()
@@ -159,11 +159,11 @@ struct MakingRoom {
     /// Moves every blob of the group into its own folder in the container's quarantine, each under its former path.
     ///
     /// - Throws: `VaultError` `.file`. The check before every new vault reports programs that continue to seal.
-    mutating func quarantineBlobs(_ birthGuard: KeyBirthGuard) throws(VaultError) {
-        guard let container = birthGuard.container else { return }
+    mutating func quarantineBlobs(_ orphanCheck: OrphanCheck) throws(VaultError) {
+        guard let container = orphanCheck.container else { return }
         // The second round is for streams, whose writers take no lock.
         for _ in 0..<4 {
-            let found = try birthGuard.orphans()
+            let found = try orphanCheck.orphans()
             if found.isEmpty { return }
             try VaultError.onFiles(Self.moving) { () throws(FileError) in
                 try move(found.map(\.path), in: container)
@@ -195,7 +195,7 @@ struct MakingRoom {
 
     /// Runs the creation of the new vault and adds the files set aside so far to its failure.
     mutating func naming<Result>(
-        _ body: (inout MakingRoom) throws(VaultError) -> Result
+        _ body: (inout VaultAbandonment) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
         do throws(VaultError) { return try body(&self) } catch {
             guard let first = (files + blobs).first else { throw error }

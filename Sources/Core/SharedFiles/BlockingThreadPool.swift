@@ -9,10 +9,10 @@ internal import Synchronization
 /// Calls beyond the maximum of threads wait in a queue. A call's limit includes the time in the queue, and cancelling
 /// its task removes it from the queue. Hazard: a call that holds a lock that others wait for, and needs a thread of the
 /// same pool to continue, queues behind them. Nested calls therefore use different pools.
-package final class WaitingThreads: Sendable {
+package final class BlockingThreadPool: Sendable {
     private struct State {
-        var line: [WaitingJob] = []
-        var idle: [WaitingThread] = []
+        var line: [BlockingJob] = []
+        var idle: [BlockingThread] = []
         var count = 0
     }
 
@@ -55,12 +55,12 @@ package final class WaitingThreads: Sendable {
     ///   system error if no thread can be created.
     package func run<Value: Sendable>(
         atMost limit: Duration?, _ operation: String, _ subject: String,
-        _ body: @escaping @Sendable (WaitingCall) -> Value
+        _ body: @escaping @Sendable (BlockingCall) -> Value
     ) async throws(FileError) -> Value {
-        let call = WaitingCall(limit)
+        let call = BlockingCall(limit)
         let result: Result<Value, FileError> = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let job = WaitingJob(call: call) {
+                let job = BlockingJob(call: call) {
                     continuation.resume(returning: .success(body(call)))
                 } giveUp: { code, errno in
                     continuation.resume(
@@ -76,13 +76,13 @@ package final class WaitingThreads: Sendable {
     }
 
     private enum Placement {
-        case handed(WaitingThread)
+        case handed(BlockingThread)
         case newThread
         case standing
         case cancelled
     }
 
-    private func submit(_ job: WaitingJob) {
+    private func submit(_ job: BlockingJob) {
         let placement: Placement = state.withLock { state in
             if let thread = state.idle.popLast() { return .handed(thread) }
             if state.count < most {
@@ -94,26 +94,26 @@ package final class WaitingThreads: Sendable {
         switch placement {
         case .handed(let thread): thread.hand(job)
         case .newThread: startThread(job)
-        case .standing: limitStanding(job.call)
+        case .standing: limitQueued(job.call)
         case .cancelled: job.giveUp(.cancelled, nil)
         }
     }
 
-    private func stand(_ job: WaitingJob, _ state: inout State) -> Placement {
+    private func stand(_ job: BlockingJob, _ state: inout State) -> Placement {
         // An earlier cancellation found no job to withdraw; a later one waits for this lock.
         if job.call.mayBeWithdrawn && job.call.isCancelled { return .cancelled }
         state.line.append(job)
         return .standing
     }
 
-    private func limitStanding(_ call: WaitingCall) {
+    private func limitQueued(_ call: BlockingCall) {
         guard let remaining = call.remaining, remaining < Self.longestTimer else { return }
         Self.timers.asyncAfter(deadline: .now() + remaining.dispatchInterval) { [weak self, weak call] in
             if let call { self?.withdraw(call, .lockTimeout) }
         }
     }
 
-    private func withdraw(_ call: WaitingCall, _ code: FileError.Code) {
+    private func withdraw(_ call: BlockingCall, _ code: FileError.Code) {
         guard call.mayBeWithdrawn else { return }
         let job = state.withLock { state in
             state.line.firstIndex { $0.call === call }.map { state.line.remove(at: $0) }
@@ -121,8 +121,8 @@ package final class WaitingThreads: Sendable {
         job?.giveUp(code, nil)
     }
 
-    private func startThread(_ job: WaitingJob) {
-        let thread = WaitingThread(pool: self)
+    private func startThread(_ job: BlockingJob) {
+        let thread = BlockingThread(pool: self)
         thread.hand(job)
         let number = thread.start(named: name, stackSize: stackSize)
         if number == 0 { return }
@@ -134,14 +134,14 @@ package final class WaitingThreads: Sendable {
         }
         switch placement {
         case .handed(let thread): thread.hand(job)
-        case .standing: limitStanding(job.call)
+        case .standing: limitQueued(job.call)
         case .cancelled: job.giveUp(.cancelled, nil)
         case .newThread, nil: job.giveUp(FileError.Code(errno: number), number)
         }
     }
 
     /// Returns the next queued job; if the queue is empty, the thread counts as idle from now on.
-    func next(for thread: WaitingThread) -> WaitingJob? {
+    func next(for thread: BlockingThread) -> BlockingJob? {
         state.withLock { state in
             if !state.line.isEmpty { return state.line.removeFirst() }
             state.idle.append(thread)
@@ -150,7 +150,7 @@ package final class WaitingThreads: Sendable {
     }
 
     /// Returns whether an idle thread may end; false if it was just handed a job.
-    func mayEnd(_ thread: WaitingThread) -> Bool {
+    func mayEnd(_ thread: BlockingThread) -> Bool {
         state.withLock { state in
             guard let index = state.idle.firstIndex(where: { $0 === thread }) else { return false }
             state.idle.remove(at: index)
@@ -161,7 +161,7 @@ package final class WaitingThreads: Sendable {
 }
 
 /// The state of a call, for its body.
-package final class WaitingCall: Sendable {
+package final class BlockingCall: Sendable {
     private let deadline: SuspendingClock.Instant?
     private let flag = Atomic(false)
 
@@ -179,8 +179,8 @@ package final class WaitingCall: Sendable {
 }
 
 /// A call that either runs on a thread or is given up with a reason, exactly once.
-struct WaitingJob: Sendable {
-    let call: WaitingCall
+struct BlockingJob: Sendable {
+    let call: BlockingCall
     let run: @Sendable () -> Void
     let giveUp: @Sendable (FileError.Code, CInt?) -> Void
 }

@@ -3,18 +3,19 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// A detached thread of a ``WaitingThreads``. It blocks every signal, so it never runs the program's signal handlers.
-final class WaitingThread: Sendable {
+/// A detached thread of a ``BlockingThreadPool``. It blocks every signal, so it never runs the program's signal
+/// handlers.
+final class BlockingThread: Sendable {
     private static let patience = DispatchTimeInterval.seconds(10)
 
-    private let pool: WaitingThreads
-    private let job = Mutex<WaitingJob?>(nil)
+    private let pool: BlockingThreadPool
+    private let job = Mutex<BlockingJob?>(nil)
     private let handed = DispatchSemaphore(value: 0)
 
-    init(pool: WaitingThreads) { self.pool = pool }
+    init(pool: BlockingThreadPool) { self.pool = pool }
 
     /// Hands over the next job. Only while the thread is idle, or before it starts.
-    func hand(_ job: WaitingJob) {
+    func hand(_ job: BlockingJob) {
         self.job.withLock { $0 = job }
         handed.signal()
     }
@@ -33,8 +34,8 @@ final class WaitingThread: Sendable {
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
         var thread = pthread_t()
-        let context = Unmanaged.passRetained(WaitingThreadStart(thread: self, name: name))
-        let number = pthread_create(&thread, &attributes, waitingThreadMain, context.toOpaque())
+        let context = Unmanaged.passRetained(BlockingThreadStart(thread: self, name: name))
+        let number = pthread_create(&thread, &attributes, blockingThreadMain, context.toOpaque())
         if number != 0 { context.release() }
         return number
     }
@@ -44,7 +45,7 @@ final class WaitingThread: Sendable {
     }
 
     /// Waits for the idle thread's next job; returns nil when the thread is to end.
-    private func awaitJob() -> WaitingJob? {
+    private func awaitJob() -> BlockingJob? {
         if handed.wait(timeout: .now() + Self.patience) == .timedOut {
             if pool.mayEnd(self) { return nil }
             // It was removed from the idle threads: the job is about to arrive.
@@ -54,24 +55,24 @@ final class WaitingThread: Sendable {
     }
 
     /// Takes the job that the thread was started with.
-    private func take() -> WaitingJob? {
+    private func take() -> BlockingJob? {
         handed.wait(timeout: .now()) == .success ? job.withLock { $0.take() } : nil
     }
 }
 
-private final class WaitingThreadStart: Sendable {
-    let thread: WaitingThread
+private final class BlockingThreadStart: Sendable {
+    let thread: BlockingThread
     let name: String
 
-    init(thread: WaitingThread, name: String) {
+    init(thread: BlockingThread, name: String) {
         self.thread = thread
         self.name = name
     }
 }
 
-private func waitingThreadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+private func blockingThreadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let context else { return nil }
-    let start = Unmanaged<WaitingThreadStart>.fromOpaque(context).takeRetainedValue()
+    let start = Unmanaged<BlockingThreadStart>.fromOpaque(context).takeRetainedValue()
     _ = clinux_name_thread(start.name)
     start.thread.run()
     return nil

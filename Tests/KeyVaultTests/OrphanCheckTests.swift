@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests that a key is created once.
-@Suite struct KeyBirthTests {
+@Suite struct OrphanCheckTests {
     @Test func sixteenProcessesGetOneKey() throws {
         // process 1..16: look (absent) ......... lock, look again, create or open
         // Each of them is released by one line, after all have reported that they are ready.
