@@ -78,7 +78,7 @@ package final class BlockingThreadPool: Sendable {
     private enum Placement {
         case handed(BlockingThread)
         case newThread
-        case standing
+        case queued
         case cancelled
     }
 
@@ -89,21 +89,21 @@ package final class BlockingThreadPool: Sendable {
                 state.count += 1
                 return .newThread
             }
-            return stand(job, &state)
+            return enqueue(job, &state)
         }
         switch placement {
         case .handed(let thread): thread.hand(job)
         case .newThread: startThread(job)
-        case .standing: limitQueued(job.call)
+        case .queued: limitQueued(job.call)
         case .cancelled: job.giveUp(.cancelled, nil)
         }
     }
 
-    private func stand(_ job: BlockingJob, _ state: inout State) -> Placement {
+    private func enqueue(_ job: BlockingJob, _ state: inout State) -> Placement {
         // An earlier cancellation found no job to withdraw; a later one waits for this lock.
         if job.call.mayBeWithdrawn && job.call.isCancelled { return .cancelled }
         state.line.append(job)
-        return .standing
+        return .queued
     }
 
     private func limitQueued(_ call: BlockingCall) {
@@ -130,11 +130,11 @@ package final class BlockingThreadPool: Sendable {
         let placement: Placement? = state.withLock { state in
             state.count -= 1
             if let thread = state.idle.popLast() { return .handed(thread) }
-            return state.count > 0 ? stand(job, &state) : nil
+            return state.count > 0 ? enqueue(job, &state) : nil
         }
         switch placement {
         case .handed(let thread): thread.hand(job)
-        case .standing: limitQueued(job.call)
+        case .queued: limitQueued(job.call)
         case .cancelled: job.giveUp(.cancelled, nil)
         case .newThread, nil: job.giveUp(FileError.Code(errno: number), number)
         }

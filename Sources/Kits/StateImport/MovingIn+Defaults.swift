@@ -96,19 +96,19 @@ final class DefaultsForm: SealedForm {
     var target: String { suite }
 
     func compare() throws(StoreError) -> SealedFormState {
-        switch try store.standing(at: store.suiteForMoving(suite).file.place) {
+        switch try store.existing(at: store.suiteForMoving(suite).file.place) {
         case .tombstone: return .different("it was deleted")
         case .nothing: return .absent
         case .value, .refused: break
         }
-        let found = try standing()
+        let found = try existing()
         let different = Self.different(values, found)
         if !different.isEmpty { return .different("it has other values under \(Self.list(different))") }
         return values.allSatisfy { found[$0.key] != nil } ? .same : .absent
     }
 
     /// Returns the suite's values. A suite that was never written is empty; one that is refused is an error.
-    private func standing() throws(StoreError) -> [String: PropertyListValue] {
+    private func existing() throws(StoreError) -> [String: PropertyListValue] {
         // Opened anew each time: an instance that has written remembers its values, and would not read them back.
         do throws(StoreError) { return try store.suiteForMoving(suite).contents() } catch {
             guard error.code == .absent else { throw error }
@@ -118,12 +118,12 @@ final class DefaultsForm: SealedForm {
 
     func seal(replacing: Bool) throws(StoreError) {
         let (values, source, target) = (values, source, target)
-        try store.suiteForMoving(suite).edit { standing in
-            let different = Self.different(values, standing)
+        try store.suiteForMoving(suite).edit { existing in
+            let different = Self.different(values, existing)
             guard replacing || different.isEmpty else {
                 throw StoreError.occupied(source, target, "it has other values under \(Self.list(different))")
             }
-            standing.merge(values) { _, new in new }
+            existing.merge(values) { _, new in new }
         }
     }
 
@@ -137,7 +137,7 @@ final class DefaultsForm: SealedForm {
                 advice: "Make a record or a file of it, and take it out of the list.")
         }
         let name = suite.file.place.name
-        let whole = try standing().merging(values) { _, new in new }
+        let whole = try existing().merging(values) { _, new in new }
         let payload = try suite.file.store.suitePayload(whole, named: name.text)
         defer { payload.wipe() }
         try store.admit(RecordFile.path(of: name), plaintext: payload.count, for: target)

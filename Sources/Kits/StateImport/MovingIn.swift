@@ -64,13 +64,13 @@ public struct MovingIn: Sendable {
         let moving = try present()
         let target = target ?? path + ContainerLayout.recordSuffix
         let (directory, leaf) = try PlaintextSource.place(of: target)
-        let standing = try moving.attributes(of: leaf, in: directory, target)
+        let existing = try moving.attributes(of: leaf, in: directory, target)
         let places = MovingInPlaces(of: moving.store, options)
-        let isThere = standing?.kind == .regular
+        let isThere = existing?.kind == .regular
         guard let source = try moving.source(path, places, orDone: { () throws(StoreError) in isThere }) else {
             return MovedItem(path, .stream, target, .gone)
         }
-        if let standing, standing.isSameFile(as: source.facts) {
+        if let existing, existing.isSameFile(as: source.facts) {
             throw StoreError(
                 .invalidName, StoreError.movingIn, target.printable, "It is the plaintext itself.",
                 advice: "Name another file for the sealed form.")
@@ -127,7 +127,7 @@ extension MovingIn {
     func hasRecord(_ name: String) throws(StoreError) -> Bool { try hasValue(at: store.places.place(name)) }
 
     func hasValue(at place: RecordPlace) throws(StoreError) -> Bool {
-        if case .value = try store.standing(at: place) { true } else { false }
+        if case .value = try store.existing(at: place) { true } else { false }
     }
 
     func move(_ source: PlaintextSource, _ plan: RecordPlan) throws(StoreError) -> MovedItem {

@@ -46,7 +46,7 @@ final class RecordForm: SealedForm {
     }
 
     func compare() throws(StoreError) -> SealedFormState {
-        switch try store.standing(at: place) {
+        switch try store.existing(at: place) {
         case .nothing: return .absent
         case .tombstone: return .different("it was deleted")
         case .refused(let refused): return .different("readers refuse it (\(refused.rejection.code.rawValue))")

@@ -70,13 +70,13 @@ import Testing
 
     @Test func aSuiteTellsWhereItStandsWithoutBeingOpened() throws {
         let other = try yard.store.defaults(suite: "other")
-        #expect(try other.standing() == .unknown && defaults.standing() == .present)
+        #expect(try other.fileState() == .unknown && defaults.fileState() == .present)
         try yard.damage(yard.file)
-        #expect(try defaults.standing() == .present)
+        #expect(try defaults.fileState() == .present)
         unlink(yard.file)
-        #expect(try defaults.standing() == .missing)
+        #expect(try defaults.fileState() == .missing)
         try defaults.removePersistentDomain()
-        #expect(try defaults.standing() == .removed && defaults.persistentDomain().isEmpty)
+        #expect(try defaults.fileState() == .removed && defaults.persistentDomain().isEmpty)
     }
 
     @Test func thePreferencesDirectoryMayBeReplaced() throws {

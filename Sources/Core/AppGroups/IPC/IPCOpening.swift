@@ -39,9 +39,9 @@ struct IPCOpening<Object: KernelObject>: Sendable {
     /// Returns the record of an object in this process's namespace; nil if it is missing or from before the last boot.
     private func usableRecord() throws(AppGroupError) -> ExistingRecord? {
         let here = KernelPlace.current()
-        guard let standing = try place.record(), standing.record.place.boot == here.boot else { return nil }
-        guard standing.record.place.namespace == here.namespace else { throw elsewhere }
-        let record = standing.record
+        guard let existing = try place.record(), existing.record.place.boot == here.boot else { return nil }
+        guard existing.record.place.namespace == here.namespace else { throw elsewhere }
+        let record = existing.record
         guard record.kind == wish.kind, wish.takesAnyCapacity || record.capacity == wish.capacity else {
             let found = record.kind == wish.kind ? "\(record.capacity) bytes" : "another layout"
             throw .ipc(
@@ -49,7 +49,7 @@ struct IPCOpening<Object: KernelObject>: Sendable {
                 "it has \(found) and \(wish.capacity) bytes were asked for",
                 "Let all programs of the group ask for the same, or remove it first.")
         }
-        return standing
+        return existing
     }
 
     private var elsewhere: AppGroupError {

@@ -45,7 +45,7 @@ package final class RosterAuthority: Sendable {
     }
 
     private struct State {
-        var standing: RosterState
+        var current: RosterState
         var file: RosterFileStamp?
         var memory: RosterFileStamp?
     }
@@ -95,9 +95,9 @@ package final class RosterAuthority: Sendable {
         self.stated = stated
         self.verified = verified
         let file = Self.stamp(in: container)
-        let standing = Self.decide(
+        let current = Self.decide(
             group, container, memory, stated, remembered, previous: nil, hasFile: file != nil)
-        state = Mutex(State(standing: standing, file: file, memory: stamp))
+        state = Mutex(State(current: current, file: file, memory: stamp))
     }
 
     /// Returns the same authority for the container that now has the group's place.
@@ -107,7 +107,7 @@ package final class RosterAuthority: Sendable {
     }
 
     private var remembered: RosterMemory.Contents? {
-        state.withLock { $0.standing.roster }.map {
+        state.withLock { $0.current.roster }.map {
             RosterMemory.Contents(teamKey: $0.roster.team, roster: $0)
         }
     }
@@ -115,9 +115,9 @@ package final class RosterAuthority: Sendable {
     // MARK: Which roster counts
 
     /// Returns the present state; reads the files at most once a second.
-    package func standing() -> RosterState {
+    package func current() -> RosterState {
         if timer.isDue() { look() }
-        return state.withLock { $0.standing }
+        return state.withLock { $0.current }
     }
 
     /// Reads the files now.
@@ -129,18 +129,18 @@ package final class RosterAuthority: Sendable {
         let known = state.withLock { $0 }
         // A file without a stamp could not be judged conclusively, so it is read again each time.
         guard known.file != file || known.memory != note || file == nil else { return false }
-        let before = known.standing.roster
+        let before = known.current.roster
         let remembered =
             (try? memory.load()) ?? before.map { RosterMemory.Contents(teamKey: $0.roster.team, roster: $0) }
-        let standing = Self.decide(
+        let current = Self.decide(
             group, container, memory, stated, remembered, previous: before, hasFile: file != nil)
         let stamp = memory.stamp
         state.withLock { state in
             // This process never returns to an older roster than the one it accepted.
-            guard !(state.standing.roster?.isNewer(than: standing.roster) ?? false) else { return }
-            state = State(standing: standing, file: file, memory: stamp)
+            guard !(state.current.roster?.isNewer(than: current.roster) ?? false) else { return }
+            state = State(current: current, file: file, memory: stamp)
         }
-        return standing.roster != before
+        return current.roster != before
     }
 
     private static func stamp(in container: Directory) -> RosterFileStamp? {
@@ -198,29 +198,29 @@ package final class RosterAuthority: Sendable {
                 return RosterState(roster: accepted, condition: .forked)
             }
         }
-        var standing = RosterState(roster: found, condition: .current)
+        var current = RosterState(roster: found, condition: .current)
         do throws(VaultError) {
             try memory.store(RosterMemory.Contents(teamKey: found.roster.team, roster: found))
         } catch {
-            standing.notRemembered = error
+            current.notRemembered = error
         }
-        return standing
+        return current
     }
 
     // MARK: Judging records
 
     /// Returns whether records of a name are judged: governed by the roster, or possibly so while there is no roster.
     package func governs(_ name: String) -> Bool {
-        guard let roster = standing().roster else { return true }
+        guard let roster = current().roster else { return true }
         return roster.rule(for: name) != nil
     }
 
     /// Judges an opened record. Before refusing it, reads the roster's file once more.
     package func authorise(_ record: RecordEvidence) -> Authorisation {
-        let first = judge(record, standing().roster)
+        let first = judge(record, current().roster)
         switch first {
         case .notGoverned, .authorised: return first
-        case .refused, .rosterBehind: return look() ? judge(record, state.withLock { $0.standing.roster }) : first
+        case .refused, .rosterBehind: return look() ? judge(record, state.withLock { $0.current.roster }) : first
         }
     }
 
@@ -246,7 +246,7 @@ package final class RosterAuthority: Sendable {
     /// Returns the reason why a writer must not write or delete a name now, after reading the file; `nil` if it may.
     package func refusal(of writer: WriterID?, deleting: Bool, _ name: String) -> String? {
         func reason() -> String? {
-            guard let roster = state.withLock({ $0.standing.roster }) else { return Self.noRoster }
+            guard let roster = state.withLock({ $0.current.roster }) else { return Self.noRoster }
             return roster.refusal(of: writer, deleting: deleting, name)
         }
         if timer.isDue() { look() }

@@ -54,7 +54,7 @@ extension RecordReader {
     /// - Parameter seen: The header that was verified before the lock was taken, or earlier under the lock.
     /// - Throws: `StoreError` for a blob that must not be replaced, because the vault or this program may be wrong
     ///   (docs/decisions/0004), and for a place that cannot be read.
-    func standing(at place: RecordPlace, seen: SeenHeader? = nil) throws(StoreError) -> ExistingBlob {
+    func existing(at place: RecordPlace, seen: SeenHeader? = nil) throws(StoreError) -> ExistingBlob {
         if let authority, authority.governs(place.name.text) { return try governedBlob(at: place) }
         let prefix: [UInt8]?
         do throws(FileError) {

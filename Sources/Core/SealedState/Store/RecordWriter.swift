@@ -151,7 +151,7 @@ extension RecordWriter {
         if keys.isProtected(place) { return .whenUnlocked }
         // If a service opens the vault, a name that is not listed is *after first unlock* for any file content.
         guard keys.vault.defaultProtection == .whenUnlocked else { return .afterFirstUnlock }
-        return (try? reader.standing(at: place, seen: seen)).map { keys.protection(of: $0, at: place) }
+        return (try? reader.existing(at: place, seen: seen)).map { keys.protection(of: $0, at: place) }
             ?? .afterFirstUnlock
     }
 
@@ -182,7 +182,7 @@ extension RecordWriter {
             return try body(place)
         } catch {
             if place.isBeingRaised, keys.isProtected(place),
-                case .value(let header)? = try? reader.standing(at: place, seen: seen),
+                case .value(let header)? = try? reader.existing(at: place, seen: seen),
                 keys.protection(of: header) == .afterFirstUnlock
             {
                 try? keys.lowerClass(place)
