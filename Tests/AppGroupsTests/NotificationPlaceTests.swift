@@ -13,24 +13,24 @@ import Testing
 
     @Test func anObserverWaitsForAContainer() async throws {
         let yard = try NotificationYard(creating: false)
-        let told = Told()
-        let observation = try yard.center.observe(Self.changed, told)
+        let counter = NotificationCounter()
+        let observation = try yard.center.observe(Self.changed, counter)
         #expect(groupError { try yard.center.post(Self.changed) }?.code == .containerMissing)
         #expect(!SystemFile.exists(yard.root))
         _ = try GroupContainer.open(yard.group, in: yard.temporary.home)
         try yard.post(Self.changed)
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         observation.cancel()
     }
 
     @Test func anObserverOutlivesItsContainer() async throws {
         let yard = try NotificationYard()
-        let told = Told()
-        let observation = try yard.center.observe(Self.changed, told)
+        let counter = NotificationCounter()
+        let observation = try yard.center.observe(Self.changed, counter)
         for round in 0..<5 {
-            let before = told.count
+            let before = counter.count
             try yard.post(Self.changed)
-            #expect(try await told.more(than: before), "round \(round)")
+            #expect(try await counter.more(than: before), "round \(round)")
             if round % 2 == 0 {
                 #expect(run("rm -r \"\(yard.path().shellSafe)\"") == 0)
             } else {
@@ -44,17 +44,17 @@ import Testing
     @Test func aContainerThatIsRemovedPostsNothing() async throws {
         let yard = try NotificationYard()
         try yard.center.post(Self.changed)
-        let told = Told()
-        let observation = try yard.center.observe(Self.changed, told)
+        let counter = NotificationCounter()
+        let observation = try yard.center.observe(Self.changed, counter)
         #expect(rename(yard.path(), yard.path() + ".away") == 0)
         #expect(rename(yard.path() + ".away", yard.path()) == 0)
-        let marker = Told()
+        let marker = NotificationCounter()
         let other = try yard.center.observe("marker", marker)
         try yard.center.post("marker")
         #expect(try await marker.more(than: 0))
-        #expect(told.count == 0)
+        #expect(counter.count == 0)
         try yard.center.post(Self.changed)
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         [observation, other].forEach { $0.cancel() }
     }
 
@@ -62,10 +62,10 @@ import Testing
         let yard = try NotificationYard()
         let center = GroupNotificationCenter(try GroupContainer.open(yard.group, in: yard.temporary.home))
         #expect(center.group == yard.group)
-        let told = Told()
-        let observation = try center.observe(Self.changed, told)
+        let counter = NotificationCounter()
+        let observation = try center.observe(Self.changed, counter)
         try yard.center.post(Self.changed)
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         observation.cancel()
     }
 
@@ -113,18 +113,18 @@ import Testing
 
     @Test(arguments: Plant.possible) func anObserverOutlivesWhatIsPlanted(_ plant: Plant) async throws {
         let yard = try NotificationYard()
-        let told = Told()
-        let observation = try yard.center.observe(Self.changed, told)
+        let counter = NotificationCounter()
+        let observation = try yard.center.observe(Self.changed, counter)
         try yard.center.post(Self.changed)
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         let precious = yard.path("precious")
         for name in [precious, precious + ".copy"] { try SystemFile.write(name, Array("long enough to matter".utf8)) }
         #expect(unlink(yard.path(Self.file)) == 0)
         plant.plant(yard.path(Self.file), beside: precious)
         #expect(run("rm -rf \"\(yard.path(Self.file).shellSafe)\"") == 0)
-        let before = told.count
+        let before = counter.count
         try yard.center.post(Self.changed)
-        #expect(try await told.more(than: before))
+        #expect(try await counter.more(than: before))
         observation.cancel()
     }
 

@@ -16,31 +16,31 @@ import Testing
 
     /// Waits until everything that was posted before has been delivered or dropped.
     private func settle() async throws {
-        let told = Told()
-        let observation = try center.observe("marker", told)
+        let counter = NotificationCounter()
+        let observation = try center.observe("marker", counter)
         try center.post("marker")
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         observation.cancel()
     }
 
     @Test func anObserverIsToldOfItsOwnProcessesPosts() async throws {
-        let told = Told()
-        let observation = try center.observe(Self.changed, told)
+        let counter = NotificationCounter()
+        let observation = try center.observe(Self.changed, counter)
         for round in 0..<20 {
-            let before = told.count
+            let before = counter.count
             try center.post(Self.changed)
-            #expect(try await told.more(than: before), "round \(round)")
+            #expect(try await counter.more(than: before), "round \(round)")
         }
         observation.cancel()
     }
 
     @Test func anObserverIsToldOfAnotherProcessesPosts() async throws {
-        let told = Told()
-        let observation = try center.observe(Self.changed, told)
+        let counter = NotificationCounter()
+        let observation = try center.observe(Self.changed, counter)
         for _ in 0..<5 {
-            let before = told.count
+            let before = counter.count
             try yard.post(Self.changed)
-            #expect(try await told.more(than: before))
+            #expect(try await counter.more(than: before))
         }
         observation.cancel()
     }
@@ -57,40 +57,40 @@ import Testing
 
     @Test func whatWasPostedBeforeIsNotTold() async throws {
         try center.post(Self.changed)
-        let told = Told()
-        let observation = try center.observe(Self.changed, told)
+        let counter = NotificationCounter()
+        let observation = try center.observe(Self.changed, counter)
         try await settle()
-        #expect(told.count == 0)
+        #expect(counter.count == 0)
         try center.post(Self.changed)
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         observation.cancel()
     }
 
     @Test func anObserverOfAnotherNameIsNotTold() async throws {
-        let told = Told()
+        let counter = NotificationCounter()
         let observations = try ["com.example.app", "com.example.app.changed.more", "COM.example.app.changed", "%63om"]
-            .map { try center.observe($0, told) }
+            .map { try center.observe($0, counter) }
         for _ in 0..<10 { try center.post(Self.changed) }
         try await settle()
-        #expect(told.count == 0)
+        #expect(counter.count == 0)
         observations.forEach { $0.cancel() }
     }
 
     @Test func postsBecomeOneWhileTheHandlerIsBusy() async throws {
-        let (told, gate) = (Told(), Told())
+        let (counter, gate) = (NotificationCounter(), NotificationCounter())
         let observation = try center.observe(Self.changed) {
-            told.tell()
+            counter.increment()
             _ = try? await gate.more(than: 0)
         }
         try center.post(Self.changed)
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         for _ in 0..<50 { try center.post(Self.changed) }
         try await settle()
-        #expect(told.count == 1)
-        gate.tell()
-        #expect(try await told.more(than: 1))
+        #expect(counter.count == 1)
+        gate.increment()
+        #expect(try await counter.more(than: 1))
         try await settle()
-        #expect(told.count == 2)
+        #expect(counter.count == 2)
         observation.cancel()
     }
 
@@ -115,23 +115,23 @@ import Testing
     }
 
     @Test func afterACancelNothingIsTold() async throws {
-        let told = Told()
-        let observation = try center.observe(Self.changed, told)
+        let counter = NotificationCounter()
+        let observation = try center.observe(Self.changed, counter)
         try center.post(Self.changed)
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         observation.cancel()
-        let before = told.count
+        let before = counter.count
         for _ in 0..<20 { try center.post(Self.changed) }
         try await settle()
-        #expect(told.count == before)
+        #expect(counter.count == before)
     }
 
     @Test func anObservationThatIsLetGoEnds() async throws {
-        let told = Told()
-        do { _ = try center.observe(Self.changed, told) }
+        let counter = NotificationCounter()
+        do { _ = try center.observe(Self.changed, counter) }
         try center.post(Self.changed)
         try await settle()
-        #expect(told.count == 0)
+        #expect(counter.count == 0)
     }
 
     @Test func aTokenChangesWithEachPostAndOtherwiseNot() throws {
@@ -185,10 +185,10 @@ import Testing
     }
 
     private func expectTold(of name: String) async throws {
-        let told = Told()
-        let observation = try center.observe(name, told)
+        let counter = NotificationCounter()
+        let observation = try center.observe(name, counter)
         try center.post(name)
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         observation.cancel()
     }
 }

@@ -31,12 +31,12 @@ final class NotificationYard: Sendable {
 }
 
 /// A counter of an observer's notifications, which a test can wait for.
-final class Told: Sendable {
+final class NotificationCounter: Sendable {
     private let number = Atomic(0)
 
     var count: Int { number.load(ordering: .sequentiallyConsistent) }
 
-    func tell() { number.add(1, ordering: .sequentiallyConsistent) }
+    func increment() { number.add(1, ordering: .sequentiallyConsistent) }
 
     /// Waits for more notifications than that; the limit is far beyond the needs of any machine.
     func more(than count: Int) async throws -> Bool {
@@ -50,8 +50,8 @@ final class Told: Sendable {
 }
 
 extension GroupNotificationCenter {
-    func observe(_ name: String, _ told: Told) throws(AppGroupError) -> GroupNotificationObservation {
-        try observe(name) { told.tell() }
+    func observe(_ name: String, _ counter: NotificationCounter) throws(AppGroupError) -> GroupNotificationObservation {
+        try observe(name) { counter.increment() }
     }
 }
 

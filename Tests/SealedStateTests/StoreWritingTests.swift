@@ -105,7 +105,7 @@ import Testing
         for name in ["a", "a/b"] { try store.write(Note(text: "x"), named: name) }
         #expect(try SystemFile.names(fixture.records) == ["a", "a.sealed"])
         #expect(try SystemFile.names(fixture.records + "/a") == ["b.sealed"])
-        #expect(try fixture.litter() == [])
+        #expect(try fixture.staleFiles() == [])
     }
 
     // MARK: Lists

@@ -29,7 +29,7 @@ import Testing
         let registration = try monitor.watch(yard.path(path), calls)
         try changed { try change.make(in: yard) }
         // Until the path is whole again every step of the repair has an event; only the last write is checked here.
-        try MonitoredChange.mend(yard)
+        try MonitoredChange.repair(yard)
         try settle()
         try changed { try yard.inside.replace("a/b/c/file", with: "last") }
         try settle()

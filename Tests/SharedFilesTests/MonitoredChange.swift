@@ -67,7 +67,7 @@ enum MonitoredChange: String, CaseIterable, Sendable {
     }
 
     /// Puts the tree back from any state into one where `a/b/c/file` can be written.
-    static func mend(_ yard: Yard) throws {
+    static func repair(_ yard: Yard) throws {
         for name in ["a", "a/b", "a/b/c"] {
             if mkdir(yard.path(name), 0o700) < 0 { try expectZero(chmod(yard.path(name), 0o700)) }
         }

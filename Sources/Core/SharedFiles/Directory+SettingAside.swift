@@ -22,7 +22,7 @@ extension Directory {
     /// Then the file is renamed, examined once more and removed: a program that replaces it by renaming loses nothing.
     /// If the file system cannot rename without replacing, or the name is too long for that, the file is removed in
     /// place, and a file that replaces it between the check and the removal is removed with it. A crash in between
-    /// leaves the file under its `AsideName`, for `bringBack`.
+    /// leaves the file under its `AsideName`, for `restoreAside`.
     /// - Parameter known: The file's moment before reading began.
     /// - Throws: `overtaken` if it is another file, or was written to, linked or brought back; it then has its name
     ///   again, unless that was taken meanwhile (`alreadyExists`). `notFound` if another process has removed it.
@@ -92,7 +92,7 @@ extension Directory {
     ///
     /// - Parameter aside: One of `asides(of:)`.
     /// - Throws: `alreadyExists` if the name was taken meanwhile; both files then stay unchanged.
-    package func bringBack(_ relative: String, from aside: String) throws(FileError) {
+    package func restoreAside(_ relative: String, from aside: String) throws(FileError) {
         let (parent, leaf) = try parent(of: relative, "bring back")
         do throws(FileError) {
             guard try parent.renameNew(RelativePath.split(aside).1, leaf, "bring back") else {

@@ -231,7 +231,7 @@ package struct LockWait {
     private static let patience = Duration.milliseconds(20)
     /// The time for which a newcomer holds back: longer than the longest pause, so that each caller in the line retries
     /// at least once meanwhile.
-    private static let courtesy = Duration.milliseconds(2)
+    private static let fairnessDelay = Duration.milliseconds(2)
     private static let longestPause = Duration.milliseconds(1)
 
     private let start = SuspendingClock.now
@@ -255,7 +255,7 @@ package struct LockWait {
 
     /// Lets the callers in the line go first, once.
     mutating func giveWay(_ path: @autoclosure () -> String) throws(FileError) {
-        try spend(Self.courtesy, .lockTimeout, path())
+        try spend(Self.fairnessDelay, .lockTimeout, path())
         delay = Self.longestPause
     }
 

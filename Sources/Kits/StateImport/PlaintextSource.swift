@@ -34,7 +34,7 @@ final class PlaintextSource: Sendable {
             if let aside, isDryRun, try !directory.exists(relative) {
                 self.relative = aside
             } else {
-                if let aside, !isDryRun { try directory.bringBack(relative, from: aside) }
+                if let aside, !isDryRun { try directory.restoreAside(relative, from: aside) }
                 self.relative = relative
             }
             descriptor = try directory.openForReading(self.relative)

@@ -208,15 +208,15 @@ import Testing
             GroupMember(applicationIdentifier: "linked", executablePath: directory.path("program")), behavior: .iOS)
         // The next version: the link leads to another file.
         run("cd \(yard.shell(directory.path)) && mv version-1 version-2 && ln -sf version-2 program")
-        #expect(try yard.registry.unregisterThoseGone().left.isEmpty)
+        #expect(try yard.registry.unregisterRemoved().left.isEmpty)
         try yard.registry.register(
             GroupMember(applicationIdentifier: "looping", executablePath: directory.path("loop")))
         try directory.link("loop", to: "loop")
-        #expect(try yard.registry.unregisterThoseGone().left.isEmpty)
+        #expect(try yard.registry.unregisterRemoved().left.isEmpty)
         run("rm \(yard.shell(directory.path("loop")))")
-        #expect(try yard.registry.unregisterThoseGone() == (["looping"], nil))
+        #expect(try yard.registry.unregisterRemoved() == (["looping"], nil))
         run("rm -r \(yard.shell(directory.path))/*")
-        let (left, trashed) = try yard.registry.unregisterThoseGone()
+        let (left, trashed) = try yard.registry.unregisterRemoved()
         #expect(left == ["linked"] && trashed != nil)
     }
 

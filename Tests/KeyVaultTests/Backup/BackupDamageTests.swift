@@ -17,7 +17,7 @@ import Testing
 
     private func expectRefusal(_ bytes: [UInt8], _ what: String) throws {
         try SystemFile.write(yard.path, bytes)
-        let code = code { () throws(VaultError) in try yard.bringIn() }
+        let code = code { () throws(VaultError) in try yard.importBackup() }
         #expect(code == .corrupt || code == .unsupported, "\(what): \(code?.rawValue ?? "brought in")")
     }
 
@@ -30,7 +30,7 @@ import Testing
         }
         #expect(!SystemFile.exists(yard.there.directory.path("Vaults")))
         try SystemFile.write(yard.path, good)
-        #expect(throws: Never.self) { try yard.bringIn() }
+        #expect(throws: Never.self) { try yard.importBackup() }
     }
 
     @Test func everyTruncationAndOneMoreByteAreRefused() throws {
@@ -75,7 +75,7 @@ import Testing
         _ what: String, _ change: (inout CompartmentDraft, [UInt8]) throws -> Void
     ) throws {
         try craft(change)
-        let code = code { () throws(VaultError) in try yard.bringIn() }
+        let code = code { () throws(VaultError) in try yard.importBackup() }
         #expect(code == .corrupt, "\(what): \(code?.rawValue ?? "brought in")")
     }
 
@@ -87,7 +87,7 @@ import Testing
 
     @Test func aBackupThatIsSealedAgainIsTaken() throws {
         try craft { _, _ in }
-        #expect(throws: Never.self) { try yard.bringIn() }
+        #expect(throws: Never.self) { try yard.importBackup() }
         #expect(try yard.opened().value("bank", "anna") == [4, 5, 6])
     }
 
@@ -136,7 +136,7 @@ import Testing
 
     @Test func aKeyOfTheLastButOneEpochOfItsPeriodIsTaken() throws {
         try craft { $0.keyring.append(key($0, $1, epoch: KeyringEntry.maximumEpoch(period: 1) - 1)) }
-        #expect(throws: Never.self) { try yard.bringIn() }
+        #expect(throws: Never.self) { try yard.importBackup() }
     }
 
     @Test func twoKeysOfOneEpochOrOneIdAreNotTaken() throws {

@@ -26,7 +26,7 @@ import Testing
         try twin.add("mail", "anna", [42])
         try twin.add("only", "here")
         try yard.export(vault)
-        let report = try yard.bringIn()
+        let report = try yard.importBackup()
         #expect(!report.isNewVault)
         #expect(report.itemsAdded.map(\.service) == ["bank"])
         #expect(report.itemsLeft.map(\.service) == ["mail"])
@@ -43,7 +43,7 @@ import Testing
         let twin = try twin(of: vault)
         try twin.add("mail", "anna", [42])
         try yard.export(vault)
-        let report = try yard.bringIn(ImportOptions(replacesItems: true))
+        let report = try yard.importBackup(ImportOptions(replacesItems: true))
         #expect(report.itemsReplaced.map(\.service) == ["mail"])
         #expect(report.itemsLeft.isEmpty)
         #expect(try twin.value("mail", "anna") == [1, 2, 3])
@@ -58,7 +58,7 @@ import Testing
         let blob = SealedFile(yard.here, under: try vault.activeKey())
         try yard.export(vault)
         #expect(blob.isRefused(by: twin.keyring) == .unknownKey)
-        let report = try yard.bringIn()
+        let report = try yard.importBackup()
         #expect(report.keysAdded.map(\.epoch) == [2])
         #expect(try blob.opens(with: twin.currentKeyring()))
         #expect(try twin.activeKey().id != vault.activeKey().id)
@@ -71,10 +71,10 @@ import Testing
         let twin = try twin(of: vault)
         _ = try vault.beginRotation()
         try yard.export(vault)
-        #expect(try yard.bringIn().rotationEpoch == 3)
+        #expect(try yard.importBackup().rotationEpoch == 3)
         #expect(try twin.activeKey().epoch == 3)
         #expect(try twin.rotationState().isResealing)
-        #expect(try yard.bringIn().rotationEpoch == nil)
+        #expect(try yard.importBackup().rotationEpoch == nil)
         #expect(try twin.activeKey().epoch == 3)
     }
 
@@ -97,7 +97,7 @@ import Testing
         // The vault's own first key would collide, so the vault begins in epoch 2.
         let other = try reopened(rotated, without: 1)
         let active = try other.activeKey().id
-        let report = try yard.bringIn()
+        let report = try yard.importBackup()
         #expect(report.keysAdded.map(\.epoch) == [1])
         #expect(report.rotationEpoch == nil)
         #expect(try other.activeKey().id == active)
@@ -108,10 +108,10 @@ import Testing
         try yard.export(try yard.vault())
         let other = try yard.there.create(with: yard.credential)
         let before = try SystemFile.read(yard.there.path)
-        #expect(code { () throws(VaultError) in try yard.bringIn() } == .epochClash)
+        #expect(code { () throws(VaultError) in try yard.importBackup() } == .epochClash)
         #expect(try SystemFile.read(yard.there.path) == before)
         // The solution that the error advises.
-        let report = try yard.bringIn(ImportOptions(contents: .itemsOnly))
+        let report = try yard.importBackup(ImportOptions(contents: .itemsOnly))
         #expect(report.itemsAdded.count == 2)
         #expect(try other.value("mail", "anna") == [1, 2, 3])
         #expect(try other.keySummaries().count == 1)
@@ -123,7 +123,7 @@ import Testing
         let first = try vault.activeKey().id
         try vault.completeRotation(to: try vault.beginRotation())
         try vault.destroyKey(first)
-        let report = try yard.bringIn(to: yard.here)
+        let report = try yard.importBackup(to: yard.here)
         #expect(report.keysStillDestroyed.map(\.id) == [first])
         #expect(report.keyCount == 0)
         #expect(try vault.keySummaries().map(\.state) == [.destroyed, .active])
@@ -137,7 +137,7 @@ import Testing
         try vault.completeRotation(to: try vault.beginRotation())
         try vault.destroyKey(first)
         try yard.export(vault)
-        let report = try yard.bringIn()
+        let report = try yard.importBackup()
         #expect(report.keysDestroyedThere.map(\.id) == [first])
         #expect(try twin.keySummaries().first { $0.id == first }?.state == .decryptOnly)
         // Earlier blobs open until they are resealed.
@@ -145,7 +145,7 @@ import Testing
         #expect(try blob.opens(with: twin.currentKeyring()))
         try twin.completeRotation(to: 3)
         try twin.destroyKey(first)
-        #expect(try yard.bringIn().keysDestroyedThere.isEmpty)
+        #expect(try yard.importBackup().keysDestroyedThere.isEmpty)
     }
 
     @Test func anEpochThatWasEndedThereDoesNotComeBackWithItsKey() throws {
@@ -156,7 +156,7 @@ import Testing
         for _ in 0..<2 { try rotated.completeRotation(to: try rotated.beginRotation()) }
         // The vault appears to have begun in epoch 3 and to have ended no epoch.
         let other = try reopened(rotated, without: 2)
-        #expect(try yard.bringIn().keysAdded.map(\.epoch) == [1, 2])
+        #expect(try yard.importBackup().keysAdded.map(\.epoch) == [1, 2])
         #expect(try other.rotationState().minimumEpoch == 2)
         #expect(try other.currentKeyring().minimumEpoch(of: .afterFirstUnlock) == 2)
     }
@@ -182,7 +182,7 @@ import Testing
         try yard.export(vault)
         let keys = try vault.keySummaries()
         for _ in 0..<2 {
-            let report = try yard.bringIn(to: yard.here)
+            let report = try yard.importBackup(to: yard.here)
             #expect(report.itemsAdded.isEmpty && report.keysAdded.isEmpty)
             #expect(report.itemsLeft.count == 2)
         }
@@ -203,7 +203,7 @@ import Testing
         }
         try yard.export(vault, .keysOnly)
         let before = try yard.there.copy().files
-        #expect(code { () throws(VaultError) in try yard.bringIn() } == .tooLarge)
+        #expect(code { () throws(VaultError) in try yard.importBackup() } == .tooLarge)
         #expect(try yard.there.copy().files == before)
         #expect(throws: Never.self) { try twin.reload() }
     }
@@ -222,7 +222,7 @@ import Testing
             #expect(before.count == 1)
         }
         let old = try ["values", "values.person"].map { try SystemFile.names(yard.here.beside($0)) }
-        let report = try yard.bringIn(to: yard.here, ImportOptions(replacesItems: true))
+        let report = try yard.importBackup(to: yard.here, ImportOptions(replacesItems: true))
         #expect(report.itemsReplaced.count == 4)
         for (folder, old) in zip(["values", "values.person"], old) {
             let names = try SystemFile.names(yard.here.beside(folder))

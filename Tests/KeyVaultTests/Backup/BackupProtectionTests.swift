@@ -25,7 +25,7 @@ import Testing
         let key = try vault.activeKey(for: .whenUnlocked)
         let blob = SealedFile(yard.here, under: key)
         #expect(try yard.export(vault, .keysOnly).keyCount == 2)
-        try yard.bringIn()
+        try yard.importBackup()
         let copy = try yard.opened()
         #expect(try copy.keySummaries() == vault.keySummaries())
         #expect(try blob.opens(with: copy.keyring(toOpen: key.id)))
@@ -44,7 +44,7 @@ import Testing
         // The copy was made before the class had a key. Then the class gets one here, which is imported there.
         let vault = try yard.here.create(with: yard.credential)
         try yard.export(vault, .keysOnly)
-        try yard.bringIn()
+        try yard.importBackup()
         try vault.makeKey(for: .whenUnlocked)
         let later = yard.here.directory.path("later")
         try yard.export(vault, .keysOnly, to: later)
@@ -68,7 +68,7 @@ import Testing
     @Test func twoVaultsWithKeysOfTheirOwnClash() throws {
         let vault = try yard.here.create(with: yard.credential)
         try yard.export(vault, .keysOnly)
-        try yard.bringIn()
+        try yard.importBackup()
         try vault.makeKey(for: .whenUnlocked)
         let copy = try yard.opened()
         try copy.makeKey(for: .whenUnlocked)
@@ -87,7 +87,7 @@ import Testing
         let vault = try vault()
         let id = try vault.withTokenKey { id, _ in id }
         try yard.export(vault, .keysOnly)
-        try yard.bringIn()
+        try yard.importBackup()
         let copy = try yard.opened()
         #expect(try copy.withTokenKey(id) { $0.count } == 32)
         // The other vault has its own token key.
@@ -100,12 +100,12 @@ import Testing
         _ = try third.change(.keyDestroyed) { draft throws(VaultError) in
             draft.service.keyring.removeAll { KeySummary($0).id != active }
         }
-        _ = try yard.bringIn(to: other)
+        _ = try yard.importBackup(to: other)
         #expect(own != id)
         #expect(try third.withTokenKey { id, _ in id } == own)
         #expect(try third.withTokenKey(id) { $0.count } == 32)
         // A repetition changes nothing. The imported key is older.
-        _ = try yard.bringIn(to: other)
+        _ = try yard.importBackup(to: other)
         #expect(try third.current().service.tokenKeys.map(\.state) == [.checksOnly, .active])
     }
 

@@ -50,7 +50,7 @@ struct BackupYard {
     }
 
     @discardableResult
-    func bringIn(
+    func importBackup(
         to fixture: VaultFixture? = nil, _ importing: ImportOptions = ImportOptions()
     ) throws(VaultError) -> ImportReport {
         let fixture = fixture ?? there

@@ -36,7 +36,7 @@ private final class Flag: Sendable {
         let report = try yard.export(vault)
         #expect(report.leftOut.map(\.service) == ["disk", "pin"])
         #expect(report.itemCount == 2)
-        try yard.bringIn()
+        try yard.importBackup()
         #expect(try yard.opened().items().map(\.service) == ["bank", "mail"])
     }
 
@@ -163,7 +163,7 @@ private final class Flag: Sendable {
         let backup = try Backup.open(yard.path, with: yard.credential, for: yard.here.place, taking: .everything)
         let opened = try CompartmentContents(file, root: backup.root, place: yard.here.place)
         #expect(opened.secrets.entries.isEmpty)
-        try yard.bringIn()
+        try yard.importBackup()
         #expect(try yard.opened().vaultID != vault.vaultID)
     }
 

@@ -20,7 +20,7 @@ import Testing
         try vault.update("mail", "anna", value: [9])
         try yard.export(vault)
         let items = try vault.items()
-        let report = try ItemValues.$machineIDPath.withValue(yard.there.otherMachine()) { try yard.bringIn() }
+        let report = try ItemValues.$machineIDPath.withValue(yard.there.otherMachine()) { try yard.importBackup() }
         #expect(report.isNewVault)
         #expect(report.itemsAdded == items)
         let copy = try yard.opened()
@@ -42,7 +42,7 @@ import Testing
         let fresh = try VaultFixture()
         #expect(try fresh.create(with: yard.credential).readAccessLog().unloggedCount == 0)
         try yard.export(vault)
-        try yard.bringIn()
+        try yard.importBackup()
         let copy = try yard.opened()
         var writes: [AccessEvent: [UInt64]] = [:]
         let found = try copy.readAccessLog { entry, _ in
@@ -59,7 +59,7 @@ import Testing
         _ = try vault.beginRotation()
         let new = SealedFile(yard.here, under: try vault.activeKey())
         try yard.export(vault)
-        try yard.bringIn()
+        try yard.importBackup()
         let copy = try yard.opened()
         #expect(try old.opens(with: copy.keyring))
         #expect(try new.opens(with: copy.keyring))
@@ -76,7 +76,7 @@ import Testing
         try vault.completeRotation(to: try vault.beginRotation())
         try vault.destroyKey(first)
         try yard.export(vault)
-        try yard.bringIn()
+        try yard.importBackup()
         let copy = try yard.opened()
         #expect(try copy.keySummaries().map(\.state) == [.destroyed, .decryptOnly, .active])
         #expect(try copy.rotationState().minimumEpoch == 2)
@@ -87,21 +87,21 @@ import Testing
         try yard.export(vault)
         let blob = SealedFile(yard.here, under: try vault.activeKey())
         try SystemFile.write(try yard.there.inContainer("Library/Caches/ours.sealed"), blob.bytes)
-        #expect(throws: Never.self) { try yard.bringIn() }
+        #expect(throws: Never.self) { try yard.importBackup() }
     }
 
     @Test func aContainerWithBlobsUnderAnotherKeyIs() throws {
         try yard.export(try yard.vault())
         let stranger = SealedFile(yard.there, under: try .random(epoch: 1))
         try SystemFile.write(try yard.there.inContainer("Library/Caches/theirs.sealed"), stranger.bytes)
-        #expect(code { () throws(VaultError) in try yard.bringIn() } == .orphanedBlobs)
+        #expect(code { () throws(VaultError) in try yard.importBackup() } == .orphanedBlobs)
         #expect(!yard.there.hasVault)
     }
 
     @Test func itemsAloneMakeAVaultWithAKeyOfItsOwn() throws {
         let vault = try yard.vault()
         try yard.export(vault)
-        let report = try yard.bringIn(ImportOptions(contents: .itemsOnly))
+        let report = try yard.importBackup(ImportOptions(contents: .itemsOnly))
         #expect(report.keyCount == 0)
         let copy = try yard.opened()
         #expect(try copy.activeKey().id != vault.activeKey().id)
@@ -111,7 +111,7 @@ import Testing
     @Test func keysAloneMakeAVaultWithoutItems() throws {
         let vault = try yard.vault()
         try yard.export(vault)
-        try yard.bringIn(ImportOptions(contents: .keysOnly))
+        try yard.importBackup(ImportOptions(contents: .keysOnly))
         let copy = try yard.opened()
         #expect(try copy.activeKey().id == vault.activeKey().id)
         #expect(try copy.items().isEmpty)
@@ -157,7 +157,7 @@ import Testing
     @Test func aBackupOfAnotherGroupIsRefused() throws {
         try yard.export(try yard.vault())
         let other = try VaultFixture("group.com.example.other")
-        #expect(code { () throws(VaultError) in try yard.bringIn(to: other) } == .wrongGroup)
+        #expect(code { () throws(VaultError) in try yard.importBackup(to: other) } == .wrongGroup)
         #expect(!other.hasVault)
     }
 
@@ -165,7 +165,7 @@ import Testing
         try yard.export(try yard.vault())
         let (backup, vault) = (try SystemFile.read(yard.path), try SystemFile.read(yard.here.path))
         try SystemFile.write(yard.path, vault)
-        #expect(code { () throws(VaultError) in try yard.bringIn() } == .notAnExport)
+        #expect(code { () throws(VaultError) in try yard.importBackup() } == .notAnExport)
         // A refused file affects only its own class. A person opens the other one.
         try SystemFile.write(yard.here.personPath, backup)
         let credential = yard.credential
@@ -174,7 +174,7 @@ import Testing
     }
 
     @Test func aMissingBackupIsNoEmptyOne() throws {
-        #expect(code { () throws(VaultError) in try yard.bringIn() } == .file)
+        #expect(code { () throws(VaultError) in try yard.importBackup() } == .file)
         #expect(!yard.there.hasVault)
     }
 
@@ -185,11 +185,11 @@ import Testing
         let log = try SystemFile.read(yard.here.beside("access.log"))
         let damaged = Array("no vault".utf8)
         try SystemFile.write(yard.here.path, damaged)
-        #expect(code { () throws(VaultError) in try yard.bringIn(to: yard.here) } == .corrupt)
+        #expect(code { () throws(VaultError) in try yard.importBackup(to: yard.here) } == .corrupt)
         #expect(try SystemFile.read(yard.here.path) == damaged)
         try SystemFile.write(
             try yard.here.inContainer("Library/Caches/ours.sealed"), SealedFile(yard.here, under: key).bytes)
-        let report = try yard.bringIn(to: yard.here, ImportOptions(setsVaultAside: true))
+        let report = try yard.importBackup(to: yard.here, ImportOptions(setsVaultAside: true))
         #expect(report.setAside.first?.from == yard.here.path)
         #expect(try SystemFile.read(try #require(report.setAside.first?.to)) == damaged)
         #expect(try SystemFile.read(try #require(report.setAside.last?.to)) == log)
@@ -203,7 +203,7 @@ import Testing
         try yard.export(try yard.vault())
         let log = try SystemFile.read(yard.here.beside("access.log"))
         for leaf in VaultPlace.leaves { unlink(yard.here.beside(leaf)) }
-        try yard.bringIn(to: yard.here)
+        try yard.importBackup(to: yard.here)
         let restored = try yard.opened(yard.here)
         let verified = try restored.log.verify(noted: restored.current().service.state.logHead)
         #expect(verified.badCount == 0)
@@ -223,7 +223,7 @@ import Testing
         try SystemFile.write(try yard.here.inContainer("Library/Caches/newer.sealed"), newer.bytes)
         let before = try SystemFile.read(yard.here.path)
         let code = code { () throws(VaultError) in
-            try yard.bringIn(to: yard.here, ImportOptions(setsVaultAside: true))
+            try yard.importBackup(to: yard.here, ImportOptions(setsVaultAside: true))
         }
         #expect(code == .orphanedBlobs)
         #expect(try SystemFile.read(yard.here.path) == before)
@@ -259,7 +259,7 @@ import Testing
                     vaultID: draft.vaultID, root: draft.service.root))
         }
         try yard.export(vault, .keysOnly)
-        try yard.bringIn()
+        try yard.importBackup()
         let copy = try yard.opened()
         #expect(copy.period == 2)
         #expect(try copy.keySummaries().map(\.epoch).max() == epoch)

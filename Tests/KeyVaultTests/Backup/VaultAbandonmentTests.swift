@@ -56,7 +56,7 @@ import Testing
             fixture.accessGroup, in: fixture.home, slots: yard.slots, sharing: .unixGroup(getegid()),
             openingWith: yard.credential)
         try yard.export(vault)
-        try yard.bringIn(to: fixture, ImportOptions(setsVaultAside: true))
+        try yard.importBackup(to: fixture, ImportOptions(setsVaultAside: true))
         #expect(try SystemFile.mode(fixture.path) == 0o660)
         let restored = try yard.opened(fixture)
         #expect(
@@ -188,7 +188,7 @@ import Testing
         try vault.destroyKey(first.id)
         try yard.export(vault)
         try expectNothingMoved(.orphanedBlobs) { () throws(VaultError) in
-            try yard.bringIn(to: fixture, ImportOptions(setsVaultAside: true))
+            try yard.importBackup(to: fixture, ImportOptions(setsVaultAside: true))
         }
     }
 

@@ -3,16 +3,16 @@ import Synchronization
 import Testing
 
 @Suite("SealedDefaults: sizes") struct DefaultsLimitTests {
-    private final class Heard: Sendable {
+    private final class ReceivedEvents: Sendable {
         let warnings = Mutex<[DefaultsWarning]>([])
         var all: [DefaultsWarning] { warnings.withLock { $0 } }
     }
 
-    private let heard = Heard()
+    private let received = ReceivedEvents()
 
     private func yard(_ change: (inout DefaultsOptions) -> Void = { _ in }) throws -> DefaultsYard {
-        try DefaultsYard { [heard] options in
-            options.onWarning = { warning in heard.warnings.withLock { $0.append(warning) } }
+        try DefaultsYard { [received] options in
+            options.onWarning = { warning in received.warnings.withLock { $0.append(warning) } }
             change(&options)
         }
     }
@@ -20,13 +20,13 @@ import Testing
     @Test func aValueOverFourKibibytesIsWrittenAndTold() throws {
         let defaults = try yard().defaults
         try defaults.set(String(repeating: "x", count: 4096), forKey: "small")
-        #expect(heard.all.isEmpty)
+        #expect(received.all.isEmpty)
         try defaults.set(String(repeating: "x", count: 4097), forKey: "large")
-        #expect(heard.all == [.largeValue(key: "large", size: 4097, suite: defaults.suite)])
+        #expect(received.all == [.largeValue(key: "large", size: 4097, suite: defaults.suite)])
         #expect(try defaults.string(forKey: "large")?.count == 4097)
         // Reported for the write of this value, not for a write of another one.
         try defaults.set(1, forKey: "other")
-        #expect(heard.all.count == 1)
+        #expect(received.all.count == 1)
     }
 
     @Test func aValueOverOneMebibyteIsRefusedAndTheOldOneStands() throws {

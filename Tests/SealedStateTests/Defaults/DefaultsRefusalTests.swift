@@ -31,17 +31,17 @@ extension DefaultsYard {
 
 /// Tests of a damaged or replaced suite: it is refused and never appears empty.
 @Suite("SealedDefaults that are refused") struct DefaultsRefusalTests {
-    private final class Heard: Sendable {
+    private final class ReceivedEvents: Sendable {
         let warnings = Mutex<[DefaultsWarning]>([])
     }
 
-    private let heard = Heard()
+    private let received = ReceivedEvents()
     let yard: DefaultsYard
     var defaults: SealedDefaults { yard.defaults }
 
     init() throws {
-        yard = try DefaultsYard { [heard] options in
-            options.onWarning = { warning in heard.warnings.withLock { $0.append(warning) } }
+        yard = try DefaultsYard { [received] options in
+            options.onWarning = { warning in received.warnings.withLock { $0.append(warning) } }
         }
         try yard.defaults.set(1, forKey: "key")
         #expect(try yard.defaults.integer(forKey: "key") == 1)
@@ -131,7 +131,7 @@ extension DefaultsYard {
         #expect(try yard.other().ask("get key") == "absent")
         try defaults.set(5, forKey: "five")
         #expect(try defaults.persistentDomain() == ["five": .integer(5)])
-        #expect(heard.warnings.withLock { $0 } == [.beganAnew(suite: defaults.suite, sequence: 1)])
+        #expect(received.warnings.withLock { $0 } == [.beganAnew(suite: defaults.suite, sequence: 1)])
     }
 
     @Test func aRemovedSuiteIsEmptyAndCannotBePutBack() throws {
@@ -150,7 +150,7 @@ extension DefaultsYard {
         try defaults.removePersistentDomain()
         try defaults.set(3, forKey: "key")
         #expect(try yard.other().ask("get key") == "3")
-        #expect(heard.warnings.withLock { $0 }.isEmpty)
+        #expect(received.warnings.withLock { $0 }.isEmpty)
     }
 
     struct Forged: Sendable, CustomTestStringConvertible {

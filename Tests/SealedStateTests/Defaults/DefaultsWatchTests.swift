@@ -5,18 +5,18 @@ import TestSupport
 import Testing
 
 @Suite("SealedDefaults that are watched", .timeLimit(.minutes(10))) struct DefaultsWatchTests {
-    private final class Heard: Sendable {
+    private final class ReceivedEvents: Sendable {
         let failures = Mutex<[StoreError.Code]>([])
     }
 
-    private let heard = Heard()
+    private let received = ReceivedEvents()
     let yard: DefaultsYard
     let key = DefaultsKey("key", default: 0)
     var defaults: SealedDefaults { yard.defaults }
 
     init() throws {
-        yard = try DefaultsYard { [heard] options in
-            options.onFailure = { error in heard.failures.withLock { $0.append(error.code) } }
+        yard = try DefaultsYard { [received] options in
+            options.onFailure = { error in received.failures.withLock { $0.append(error.code) } }
         }
     }
 
@@ -94,10 +94,10 @@ import Testing
         #expect(await values.next() == 0)
         try await defaults.set("text", forKey: "key")
         async let next = values.next()
-        while heard.failures.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(2)) }
+        while received.failures.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(2)) }
         try await defaults.set(5, forKey: "key")
         #expect(await next == 5)
-        #expect(heard.failures.withLock { $0 } == [.undecodable])
+        #expect(received.failures.withLock { $0 } == [.undecodable])
     }
 
     @Test func aContainerThatIsRemovedAndMadeAnewIsFollowed() async throws {
@@ -115,9 +115,9 @@ import Testing
     @Test func iteratingEndsWithItsTask() async throws {
         let values = try defaults.changes(of: key)
         let task = Task {
-            for await _ in values { heard.failures.withLock { $0.append(.cancelled) } }
+            for await _ in values { received.failures.withLock { $0.append(.cancelled) } }
         }
-        while heard.failures.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(2)) }
+        while received.failures.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(2)) }
         task.cancel()
         await task.value
     }

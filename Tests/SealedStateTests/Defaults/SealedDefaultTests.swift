@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite("@SealedDefault") struct SealedDefaultTests {
-    private final class Heard: Sendable {
+    private final class ReceivedEvents: Sendable {
         let failures = Mutex<[StoreError.Code]>([])
         var all: [StoreError.Code] { failures.withLock { $0 } }
     }
@@ -19,14 +19,14 @@ import Testing
         }
     }
 
-    private let heard = Heard()
+    private let received = ReceivedEvents()
     let yard: DefaultsYard
     let settings: Settings
 
     init() throws {
-        yard = try DefaultsYard { [heard] options in
+        yard = try DefaultsYard { [received] options in
             options.maximumValueSize = 100
-            options.onFailure = { error in heard.failures.withLock { $0.append(error.code) } }
+            options.onFailure = { error in received.failures.withLock { $0.append(error.code) } }
         }
         settings = Settings(yard.defaults)
     }
@@ -40,7 +40,7 @@ import Testing
         #expect(settings.name == "bob" && settings.count == 6)
         settings.name = nil
         #expect(try yard.defaults.persistentDomain() == ["count": .integer(6)])
-        #expect(heard.all.isEmpty)
+        #expect(received.all.isEmpty)
     }
 
     @Test func aRefusedSuiteShowsTheLastKnownValueAndIsTold() throws {
@@ -52,26 +52,26 @@ import Testing
         #expect(settings.name == nil)
         settings.count = 7
         #expect(settings.count == 6)
-        #expect(heard.all == [.tampered, .tampered, .tampered, .tampered])
+        #expect(received.all == [.tampered, .tampered, .tampered, .tampered])
     }
 
     @Test func whatWasMadeOfAStandInIsNotWritten() throws {
         try yard.defaults.set("many", forKey: "count")
         settings.count += 1
         #expect(try yard.defaults.string(forKey: "count") == "many")
-        #expect(heard.all == [.undecodable, .undecodable])
+        #expect(received.all == [.undecodable, .undecodable])
         settings.count = 8
         #expect(try yard.defaults.string(forKey: "count") == "many")
         try settings.$count.set(8)
         settings.count += 1
-        #expect(settings.count == 9 && heard.all.count == 3)
+        #expect(settings.count == 9 && received.all.count == 3)
     }
 
     @Test func aValueThatCannotBeSetIsToldAndTheOldOneStands() throws {
         settings.name = "short"
         settings.name = String(repeating: "x", count: 101)
         #expect(settings.name == "short")
-        #expect(heard.all == [.tooLarge])
+        #expect(received.all == [.tooLarge])
     }
 
     @Test func theCallsBehindAPropertyThrow() async throws {

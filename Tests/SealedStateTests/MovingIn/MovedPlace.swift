@@ -70,7 +70,7 @@ struct MovedPlace {
 
     /// Expects that the move has left no other files.
     func expectClean(_ call: TracedProcess.Call) throws {
-        #expect(try yard.fixture.litter() == [], "\(call)")
+        #expect(try yard.fixture.staleFiles() == [], "\(call)")
         #expect(try yard.plaintext.allSatisfy { $0 == "key.raw" || $0.hasSuffix(".sealed") }, "\(call)")
     }
 

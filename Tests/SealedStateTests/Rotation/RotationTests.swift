@@ -47,7 +47,7 @@ struct RotationTests {
         #expect(code { _ = try store.read(ProbeRecord.self, named: "deleted") } == .absent)
         #expect(code { try store.delete(named: "deleted") } == .absent)
         #expect(try store.write(Note(text: "c")) == 3)
-        #expect(try yard.fixture.litter().filter { !$0.contains(".readers") } == [])
+        #expect(try yard.fixture.staleFiles().filter { !$0.contains(".readers") } == [])
     }
 
     /// A member's file that claims more bytes than the disk has prevents no rotation.

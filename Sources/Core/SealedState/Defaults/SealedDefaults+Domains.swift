@@ -83,7 +83,7 @@ extension SealedDefaults {
     }
 
     private func warn(of warnings: [DefaultsWarning]) {
-        guard let tell = options.onWarning else { return }
-        for warning in warnings { tell(warning) }
+        guard let report = options.onWarning else { return }
+        for warning in warnings { report(warning) }
     }
 }

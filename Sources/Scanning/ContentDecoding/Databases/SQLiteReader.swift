@@ -10,7 +10,7 @@ enum SQLiteReader: CarrierReader {
         let head = try input.source.bytes(at: 0, count: SQLiteHeader.size + 8)
         let stored = try SQLiteHeader(head)
         guard SQLiteTreePage.Kind(rawValue: CarrierBytes(head)[SQLiteHeader.size]) != nil else {
-            throw SQLiteHeader.oddity(reserved: head[20])
+            throw SQLiteHeader.layoutFault(reserved: head[20])
         }
         let log = input.name.isEmpty ? nil : input.sibling(input.name + "-wal")
         let pages = SQLitePages(database: input.source, log: log, subject: .database, pageSize: stored.pageSize)
@@ -79,7 +79,7 @@ struct SQLiteHeader {
         usable = size - Int(bytes[20])
         guard bytes[21] == 64, bytes[22] == 32, bytes[23] == 32, usable >= 480,
             [0, 1, 2, 3].contains(bytes.word(at: 56))
-        else { throw Self.oddity(reserved: bytes[20]) }
+        else { throw Self.layoutFault(reserved: bytes[20]) }
         encoding = Encoding(rawValue: bytes.word(at: 56)) ?? .utf8
         firstFreePage = bytes.word(at: 32)
         schemaCookie = bytes.word(at: 40)
@@ -94,7 +94,7 @@ struct SQLiteHeader {
 
     /// Returns the fault for an invalid header. Page encryption keeps at most the first bytes readable and reserves
     /// space for a code in each page.
-    static func oddity(reserved: UInt8) -> CarrierFault {
+    static func layoutFault(reserved: UInt8) -> CarrierFault {
         reserved >= 16 ? .unsupported("its pages are encrypted") : .malformed("a header that contradicts itself")
     }
 

@@ -5,12 +5,12 @@ struct FieldValue {
 
     let text: SearchText
     let style: Style
-    let made: Wordiness
+    let made: TextComposition
 
     init(_ text: SearchText, _ style: Style) {
         self.text = text
         self.style = style
-        made = Wordiness(text)
+        made = TextComposition(text)
     }
 
     /// Returns the certainty that the value is a secret of this kind, or `nil` if it does not look like one.

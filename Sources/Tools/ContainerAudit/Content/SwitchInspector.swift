@@ -5,7 +5,7 @@ internal import ContentDecoding
 /// Each name gives one hit per file: a column of a million rows is one switch.
 struct SwitchInspector: ValueInspector {
     private var verdicts: [UInt64: SecuritySwitch?] = [:]
-    private var told: Set<SecuritySwitch.Sighting> = []
+    private var reported: Set<SecuritySwitch.Sighting> = []
     private let holder: SecretHolder
 
     /// The limit on names, so that a hostile file cannot exhaust memory.
@@ -31,7 +31,9 @@ struct SwitchInspector: ValueInspector {
     private mutating func hit(
         _ check: AuditCheck, _ known: SecuritySwitch, _ value: Bool, _ name: UnsafeRawBufferPointer
     ) -> [ContentHit] {
-        guard told.insert(SecuritySwitch.Sighting(name: Self.hash(name), check: check.id)).inserted else { return [] }
+        guard reported.insert(SecuritySwitch.Sighting(name: Self.hash(name), check: check.id)).inserted else {
+            return []
+        }
         let text = String(decoding: name, as: UTF8.self)
         let detail = check == .switchWeakens ? "\"\(text)\" is \(value ? "on" : "off")." : "\"\(text)\" lies open."
         return [

@@ -121,7 +121,7 @@ struct DatabaseInspector: ValueInspector {
         switch leaf.presence {
         case .live: break
         case .logged: logged += 1
-        case .freed: freed += Self.tellsSomething(leaf.value) ? 1 : 0
+        case .freed: freed += Self.isInformative(leaf.value) ? 1 : 0
         }
         if !isCoreData, leaf.form == .sqlite, let name = leaf.name { isCoreData = name.elementsEqual("Z_PK".utf8) }
         return []
@@ -146,7 +146,7 @@ struct DatabaseInspector: ValueInspector {
     }
 
     /// Returns whether a value is significant. Numbers and fragments of a few bytes are in every reused page.
-    private static func tellsSomething(_ value: DecodedValue.Value) -> Bool {
+    private static func isInformative(_ value: DecodedValue.Value) -> Bool {
         switch value {
         case .text(let bytes), .data(let bytes): bytes.count >= 4
         case .strings, .block, .number, .flag: false

@@ -49,7 +49,7 @@ struct SnapshotCommand: SealctlCommand {
         for warning in report.warnings { warning.report(asJSON: output.json) }
         let text = output.json ? report.json(at: path).text : report.text(at: path)
         // Standard output is the copy itself.
-        if path == "-" { Talk.note(text) } else { try StandardStreams.print(text) }
+        if path == "-" { ConsoleMessages.note(text) } else { try StandardStreams.print(text) }
         if let failure = report.failure { throw failure }
     }
 

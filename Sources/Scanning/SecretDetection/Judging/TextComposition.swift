@@ -1,7 +1,7 @@
 internal import Glibc
 
 /// The composition of a text, which distinguishes words and identifiers from random text.
-struct Wordiness {
+struct TextComposition {
     let letters: Int
     let capitals: Int
     let digits: Int
@@ -85,7 +85,7 @@ private enum ByteKind: UInt8, CaseIterable {
     }
 }
 
-extension Wordiness {
+extension TextComposition {
     /// The kind of each byte.
     private static let kinds: [UInt8] = (0...255).map { ByteKind($0).rawValue }
 

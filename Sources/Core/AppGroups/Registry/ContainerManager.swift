@@ -9,7 +9,7 @@ internal import SystemPackage
 ///   is found by its copy.
 /// - When a container is removed, the registry first drops its name and records its name in the trash, then its copy
 ///   does the same. Then the container is moved, and then the registry drops the record.
-struct ContainerKeeper: Sendable {
+struct ContainerManager: Sendable {
     let group: AppGroup
     let home: GroupsHome
 
@@ -102,7 +102,7 @@ struct ContainerKeeper: Sendable {
 }
 
 // The building blocks of changes.
-extension ContainerKeeper {
+extension ContainerManager {
     /// Creates the group's missing container.
     func make(
         _ held: borrowing HeldRegistry, _ state: inout State, style: ContainerStyle, sharing: Sharing
@@ -171,7 +171,7 @@ struct ContainerMaker {
     let sharing: Sharing
 
     func makeNamed() throws(AppGroupError) -> Directory {
-        removeLitter()
+        removeStaleFiles()
         return try onFiles { () throws(FileError) in
             try requireShareable()
             return try containers.makeDirectory(group.identifier, sharing: sharing)
@@ -181,7 +181,7 @@ struct ContainerMaker {
     /// Creates the directory under a temporary name and renames it with its copy in it: an opaque directory without a
     /// copy would belong to no group.
     func makeOpaque(_ entry: RegistryEntry) throws(AppGroupError) -> Directory {
-        removeLitter()
+        removeStaleFiles()
         let temporary = temporaryPrefix + String(UInt32.random(in: .min ... .max), radix: 16) + Self.suffix
         let root = try onFiles { () throws(FileError) in
             try requireShareable()
@@ -204,7 +204,7 @@ struct ContainerMaker {
 
     /// Removes directories of killed processes. Only the lock holder creates such directories, so none is in use; one
     /// that can't be removed does no harm.
-    private func removeLitter() {
+    private func removeStaleFiles() {
         for entry in (try? containers.entries()) ?? []
         where entry.name.hasPrefix(temporaryPrefix) && entry.name.hasSuffix(Self.suffix) {
             try? containers.removeTree(entry.name)
@@ -218,7 +218,7 @@ struct ContainerMaker {
 
 // Removal of a container. The registry records it first, so that after a kill the next lock holder completes it; a
 // container that can't be moved stays the group's.
-extension ContainerKeeper {
+extension ContainerManager {
     /// Gives the container up by moving it to the trash.
     ///
     /// - Returns: the path in the trash; nil if the group has no container.

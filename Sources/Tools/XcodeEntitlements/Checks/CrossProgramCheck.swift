@@ -1,5 +1,5 @@
 /// Compares programs across apps, configurations and devices.
-struct SpreadCheck {
+struct CrossProgramCheck {
     /// The number of apps from which a group is wide.
     static let manyApps = 3
 
@@ -11,7 +11,7 @@ struct SpreadCheck {
         checkWidth(families, &findings)
         checkCase(families, &findings)
         checkConfigurations(families, &findings)
-        TwinCheck(programs: programs.all).run(&findings)
+        VariantCheck(programs: programs.all).run(&findings)
     }
 
     private func checkWatch(_ app: SignedProgram, _ findings: inout FindingCollector) {

@@ -1,6 +1,6 @@
 /// Compares programs that the system treats as one: the configurations of a target, and targets with the same bundle
 /// identifier, which are usually one app on two platforms.
-struct TwinCheck {
+struct VariantCheck {
     let programs: [SignedProgram]
 
     /// The limit on distinct sets of names. Further sets show no new similarities.

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Tests of a member that fills the domain or sends without end: the cost in time and memory is bounded.
-@Suite(.timeLimit(.minutes(10))) struct CrowdedDomainTests {
+@Suite(.timeLimit(.minutes(10))) struct DomainLimitTests {
     private let yard: CoordinationYard
 
     init() throws {
@@ -79,13 +79,13 @@ import Testing
         return yard.place.path(name)
     }
 
-    enum Crowd: String, CaseIterable, Sendable { case files, bytes, names }
+    enum Overload: String, CaseIterable, Sendable { case files, bytes, names }
 
-    @Test(arguments: Crowd.allCases) func moreRegistrationsThanAnyUseHasAreRefused(_ crowd: Crowd) throws {
+    @Test(arguments: Overload.allCases) func moreRegistrationsThanAnyUseHasAreRefused(_ overload: Overload) throws {
         let long = PlantedSocket.registration(
             of: Array(repeating: "/" + String(repeating: "x", count: 2500), count: 100))
         var planted: [String] = []
-        switch crowd {
+        switch overload {
         case .files: for index in 0..<1025 { planted.append(try plant(index, []) + ".items") }
         case .bytes: for index in 0..<17 { planted.append(try plant(index, long) + ".items") }
         case .names:

@@ -4,7 +4,7 @@ internal import SealedState
 internal import SharedFiles
 
 /// Messages in addition to results and errors, always on standard error.
-enum Talk {
+enum ConsoleMessages {
     /// Reports an opened file or a decision, and the reason, with `--verbose` only. It never contains a value, a
     /// passphrase or a key.
     static func detail(_ line: @autoclosure () -> String) {
@@ -62,13 +62,13 @@ struct Warning {
 }
 
 /// The messages of `--verbose` about an opened vault or store, and a warning about an incomplete rekey.
-enum OpeningTalk {
-    static func tell(of store: SealedStore) {
-        Talk.detail("opened the container \(store.containerPath)")
-        tell(of: store.vault)
+enum OpeningMessages {
+    static func report(of store: SealedStore) {
+        ConsoleMessages.detail("opened the container \(store.containerPath)")
+        report(of: store.vault)
     }
 
-    static func tell(of vault: Vault) {
+    static func report(of vault: Vault) {
         if let failure = vault.rekeyFailure {
             Warning(
                 "rekeyNotCompleted",
@@ -76,7 +76,7 @@ enum OpeningTalk {
                 hint: failure.advice
             ).report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
         }
-        Talk.detail("opened the vault \(vault.path) with \(opener(of: vault))")
+        ConsoleMessages.detail("opened the vault \(vault.path) with \(opener(of: vault))")
     }
 
     private static func opener(of vault: Vault) -> String {

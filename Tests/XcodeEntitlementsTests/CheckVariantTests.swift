@@ -4,7 +4,7 @@ import Testing
 @testable import XcodeEntitlements
 
 /// Tests of the check's findings for names that one app has in more than one place, and for keychain access groups.
-@Suite struct CheckTwinTests {
+@Suite struct CheckVariantTests {
     private static let group = "group.com.example.app"
     private static let access = "$(AppIdentifierPrefix)com.example.shared"
 
