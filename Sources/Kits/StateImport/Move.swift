@@ -7,7 +7,7 @@ internal import SealedState
 struct Move<Form: SealedForm> {
     let source: PlaintextSource
     let form: Form
-    let options: MovingInOptions
+    let options: PlaintextImportOptions
 
     /// - Throws: `StoreError`; the plaintext is then unchanged, except after `.durabilityUnknown`.
     func run() throws(StoreError) -> MovedItem {
@@ -50,7 +50,7 @@ struct Move<Form: SealedForm> {
 
     private var unverified: StoreError {
         StoreError(
-            .verificationFailed, StoreError.movingIn, source.name,
+            .verificationFailed, StoreError.plaintextImport, source.name,
             "\(form.target) does not read back as it was written.")
     }
 }

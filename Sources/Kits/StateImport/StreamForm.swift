@@ -74,7 +74,7 @@ final class StreamForm: SealedForm, Sendable {
         // A rotation that was completed meanwhile has missed this stream, and no rotation would reseal it.
         guard try store.activeKey(for: .afterFirstUnlock).id == key.id else {
             throw StoreError(
-                .conflict, StoreError.movingIn, source.name, "The group's key was rotated meanwhile.",
+                .conflict, StoreError.plaintextImport, source.name, "The group's key was rotated meanwhile.",
                 advice: "Try again; nothing was written.")
         }
         do throws(FileError) { try file.commit(replacing: replacing, durability: .durable) } catch {

@@ -1,7 +1,7 @@
 public import SealedState
 
 /// The outcomes of the files of a container.
-public struct MovingInReport: Sendable {
+public struct PlaintextImportReport: Sendable {
     /// Every file, in the order of their paths.
     public internal(set) var items: [MovedItem] = []
 

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A group, and a directory for plaintext beside its home.
-struct MovingInYard {
+struct PlaintextImportYard {
     let fixture: StoreFixture
     let plain: TemporaryDirectory
 
@@ -46,10 +46,10 @@ struct MovingInYard {
         return try SystemFile.read("\(root)/Fixtures/tutorial/\(name)")
     }
 
-    func moving(_ change: (inout MovingInOptions) -> Void = { _ in }) throws -> MovingIn {
-        var options = MovingInOptions()
+    func importer(_ change: (inout PlaintextImportOptions) -> Void = { _ in }) throws -> PlaintextImporter {
+        var options = PlaintextImportOptions()
         change(&options)
-        return MovingIn(to: try fixture.open { $0.durability = .durable }, options: options)
+        return PlaintextImporter(to: try fixture.open { $0.durability = .durable }, options: options)
     }
 
     /// Returns a record's contents as text, for any type.

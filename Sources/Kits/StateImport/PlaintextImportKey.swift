@@ -5,7 +5,7 @@ internal import SharedFiles
 
 /// The source of the key of a file that another program has sealed: 32 bytes, either raw or as base64 or hexadecimal
 /// text.
-public struct MovingInKey: Sendable {
+public struct PlaintextImportKey: Sendable {
     enum Source: Sendable {
         case file(String)
         case item(service: String, account: String)
@@ -15,16 +15,16 @@ public struct MovingInKey: Sendable {
     let source: Source
 
     /// Returns a key in a file.
-    public static func file(_ path: String) -> MovingInKey { MovingInKey(source: .file(path)) }
+    public static func file(_ path: String) -> PlaintextImportKey { PlaintextImportKey(source: .file(path)) }
 
     /// Returns a key in an item of the group's vault.
-    public static func item(service: String, account: String) -> MovingInKey {
-        MovingInKey(source: .item(service: service, account: account))
+    public static func item(service: String, account: String) -> PlaintextImportKey {
+        PlaintextImportKey(source: .item(service: service, account: account))
     }
 
     /// Returns a key that was read already, in any of the three forms.
-    package static func secret(_ bytes: consuming SecretBytes) -> MovingInKey {
-        MovingInKey(source: .secret(SharedSecret(bytes)))
+    package static func secret(_ bytes: consuming SecretBytes) -> PlaintextImportKey {
+        PlaintextImportKey(source: .secret(SharedSecret(bytes)))
     }
 
     /// The maximum length of a key's text in bytes, with its line end.

@@ -7,17 +7,17 @@ internal import SystemPackage
 
 /// The files that no move may take: those that open what it seals. A file that contains a key, sealed with that key,
 /// could never be opened again.
-struct MovingInPlaces {
+struct PlaintextImportExclusions {
     private let container: String
     private let homes: [String]
-    private let spared: [FileNumber]
+    private let excluded: [FileNumber]
 
     private struct FileNumber {
         let device, inode: UInt64
     }
 
     /// - Parameter keys: The keys of files that are opened.
-    init(of store: SealedStore, _ options: MovingInOptions, keys: [MovingInKey?] = []) {
+    init(of store: SealedStore, _ options: PlaintextImportOptions, keys: [PlaintextImportKey?] = []) {
         container = Self.real(store.container.root.path.string)
         let home = store.home
         let memories =
@@ -25,13 +25,13 @@ struct MovingInPlaces {
         homes =
             ([home.containersPath, home.registryPath, home.trashPath, home.vaultsPath, home.keysPath] + memories)
             .map { Self.real($0.string) }
-        let paths = [store.vault.path] + keys.compactMap { $0?.path } + options.spared.sorted()
-        spared = paths.compactMap { Self.number(of: $0) }
+        let paths = [store.vault.path] + keys.compactMap { $0?.path } + options.excluded.sorted()
+        excluded = paths.compactMap { Self.number(of: $0) }
     }
 
     /// Returns the path of a file below the group's container, or `nil` outside it.
     func containerPath(of path: String) -> String? {
-        guard Self.lies(path, in: container), path != container else { return nil }
+        guard Self.isInside(path, in: container), path != container else { return nil }
         return String(Substring(path.utf8.dropFirst(container.utf8.count + 1)))
     }
 
@@ -39,14 +39,14 @@ struct MovingInPlaces {
     ///
     /// - Throws: `StoreError` `.sourceUnusable`.
     func require(_ source: PlaintextSource) throws(StoreError) {
-        if isSpared(source.facts) { throw StoreError.unusable(source.name, Self.neededReason, advice: Self.advice) }
+        if isExcluded(source.facts) { throw StoreError.unusable(source.name, Self.neededReason, advice: Self.advice) }
         if let inside = containerPath(of: source.path) {
             guard !Self.isOwn(inside) else {
                 throw StoreError.unusable(source.name, Self.ownReason, advice: Self.advice)
             }
             return
         }
-        guard let home = homes.first(where: { Self.lies(source.path, in: $0) }) else { return }
+        guard let home = homes.first(where: { Self.isInside(source.path, in: $0) }) else { return }
         throw Self.inHome(source.name, home)
     }
 
@@ -55,13 +55,15 @@ struct MovingInPlaces {
     func require(directory path: String) throws(StoreError) {
         let path = Self.real(path)
         guard path != container else { return }
-        guard let home = homes.first(where: { Self.lies(path, in: $0) || Self.lies($0, in: path) }) else { return }
+        guard let home = homes.first(where: { Self.isInside(path, in: $0) || Self.isInside($0, in: path) }) else {
+            return
+        }
         throw Self.inHome(path, home)
     }
 
     /// Returns whether it is one of the files that the move itself needs.
-    func isSpared(_ facts: FileAttributes) -> Bool {
-        spared.contains { $0.device == facts.device && $0.inode == facts.inode }
+    func isExcluded(_ facts: FileAttributes) -> Bool {
+        excluded.contains { $0.device == facts.device && $0.inode == facts.inode }
     }
 
     static let neededReason = "It is the vault, or a file that this move itself needs."
@@ -87,7 +89,7 @@ struct MovingInPlaces {
         )
     }
 
-    private static func lies(_ path: String, in directory: String) -> Bool {
+    private static func isInside(_ path: String, in directory: String) -> Bool {
         // Compared by bytes, as the file system does.
         path == directory || path.utf8.starts(with: (directory == "/" ? directory : directory + "/").utf8)
     }
@@ -101,7 +103,7 @@ struct MovingInPlaces {
     }
 }
 
-extension MovingInKey {
+extension PlaintextImportKey {
     /// The path of the key's file, if it is in one.
     var path: String? {
         if case .file(let path) = source { path } else { nil }

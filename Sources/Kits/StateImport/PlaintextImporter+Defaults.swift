@@ -5,7 +5,7 @@ public import SealedState
 internal import SharedFiles
 internal import SystemPackage
 
-extension MovingIn {
+extension PlaintextImporter {
     /// Moves a property list of `UserDefaults`, XML or binary, into a suite of defaults.
     ///
     /// One write adds all of its values; other values of the suite stay. A value that differs from the suite's is a
@@ -15,14 +15,17 @@ extension MovingIn {
     ///   - suite: The suite's name; by default that of the file without `.plist`.
     /// - Throws: `StoreError` as `record`.
     public func defaults(_ path: String, suite: String? = nil) throws(StoreError) -> MovedItem {
-        let moving = try present()
+        let importer = try present()
         let suite = suite ?? Self.suite(ofFile: path)
-        let place = try moving.store.suiteForMoving(suite).file.place
-        let isDone = { () throws(StoreError) in try moving.hasValue(at: place) }
-        guard let source = try moving.source(path, MovingInPlaces(of: moving.store, options), orDone: isDone) else {
+        let place = try importer.store.suiteForImport(suite).file.place
+        let isDone = { () throws(StoreError) in try importer.hasValue(at: place) }
+        guard
+            let source = try importer.source(
+                path, PlaintextImportExclusions(of: importer.store, options), orDone: isDone)
+        else {
             return MovedItem(path, .defaults, suite, .gone)
         }
-        return try moving.move(source, toSuite: suite)
+        return try importer.move(source, toSuite: suite)
     }
 
     private static func suite(ofFile path: String) -> String {
@@ -96,7 +99,7 @@ final class DefaultsForm: SealedForm {
     var target: String { suite }
 
     func compare() throws(StoreError) -> SealedFormState {
-        switch try store.existing(at: store.suiteForMoving(suite).file.place) {
+        switch try store.existing(at: store.suiteForImport(suite).file.place) {
         case .tombstone: return .different("it was deleted")
         case .nothing: return .absent
         case .value, .refused: break
@@ -110,7 +113,7 @@ final class DefaultsForm: SealedForm {
     /// Returns the suite's values. A suite that was never written is empty; one that is refused is an error.
     private func existing() throws(StoreError) -> [String: PropertyListValue] {
         // Opened anew each time: an instance that has written remembers its values, and would not read them back.
-        do throws(StoreError) { return try store.suiteForMoving(suite).contents() } catch {
+        do throws(StoreError) { return try store.suiteForImport(suite).contents() } catch {
             guard error.code == .absent else { throw error }
             return [:]
         }
@@ -118,7 +121,7 @@ final class DefaultsForm: SealedForm {
 
     func seal(replacing: Bool) throws(StoreError) {
         let (values, source, target) = (values, source, target)
-        try store.suiteForMoving(suite).edit { existing in
+        try store.suiteForImport(suite).edit { existing in
             let different = Self.different(values, existing)
             guard replacing || different.isEmpty else {
                 throw StoreError.occupied(source, target, "it has other values under \(Self.list(different))")
@@ -128,11 +131,11 @@ final class DefaultsForm: SealedForm {
     }
 
     func rehearse() throws(StoreError) {
-        let suite = try store.suiteForMoving(suite)
+        let suite = try store.suiteForImport(suite)
         for (key, value) in values {
             guard let size = try? value.storedSize(), size > suite.options.maximumValueSize else { continue }
             throw StoreError(
-                .tooLarge, StoreError.movingIn, source.printable,
+                .tooLarge, StoreError.plaintextImport, source.printable,
                 "The value of \(key.printable) has \(size) bytes; \(suite.options.maximumValueSize) are allowed.",
                 advice: "Make a record or a file of it, and take it out of the list.")
         }
@@ -144,7 +147,7 @@ final class DefaultsForm: SealedForm {
     }
 
     func makeDurable() throws(StoreError) {
-        let file = try store.suiteForMoving(suite).file
+        let file = try store.suiteForImport(suite).file
         let backend = try file.followed().backend
         do throws(FileError) { try backend.makeDurable(file.place.address) } catch {
             throw StoreError(error, "make durable", suite)
@@ -166,7 +169,7 @@ final class DefaultsForm: SealedForm {
 
 extension SealedStore {
     /// Returns a suite whose changes survive a power loss.
-    func suiteForMoving(_ name: String) throws(StoreError) -> SealedDefaults {
+    func suiteForImport(_ name: String) throws(StoreError) -> SealedDefaults {
         var settings = DefaultsOptions()
         settings.durability = .durable
         return try defaults(suite: name, options: settings)

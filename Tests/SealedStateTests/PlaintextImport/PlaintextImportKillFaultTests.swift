@@ -6,11 +6,11 @@ import Testing
 /// Tests of a move that is killed at any system call: the plaintext or its sealed form remains, whole, and a second
 /// move completes it.
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
-struct MovingInKillFaultTests {
-    @Test(arguments: MovingInKind.allCases) func killedAnywhereItGoesOnAndNothingIsLostOrDoubled(
-        _ kind: MovingInKind
+struct PlaintextImportKillFaultTests {
+    @Test(arguments: PlaintextKind.allCases) func killedAnywhereItGoesOnAndNothingIsLostOrDoubled(
+        _ kind: PlaintextKind
     ) throws {
-        let yard = try MovingInYard()
+        let yard = try PlaintextImportYard()
         let bytes = try kind.contents()
         var ends: Set<String> = []
         for (index, call) in try MovedPlace.calls(kind, yard).enumerated() {

@@ -3,7 +3,7 @@ public import SealedState
 internal import SharedFiles
 internal import SystemPackage
 
-extension MovingIn {
+extension PlaintextImporter {
     /// Moves a container of plaintext into the group's: property lists of `Library/Preferences` into suites of
     /// defaults, the files of the mapping into their targets, every other one into a sealed file at the same path with
     /// the suffix `.sealed`.
@@ -18,16 +18,16 @@ extension MovingIn {
     ///   rule cannot be followed.
     public func container(
         _ path: String? = nil, mapping: ContainerMapping = ContainerMapping()
-    ) throws(StoreError) -> MovingInReport {
-        let moving = try present()
-        let places = MovingInPlaces(of: moving.store, options, keys: mapping.rules.values.map(\.key))
-        let root = try moving.plaintextRoot(path)
+    ) throws(StoreError) -> PlaintextImportReport {
+        let importer = try present()
+        let places = PlaintextImportExclusions(of: importer.store, options, keys: mapping.rules.values.map(\.key))
+        let root = try importer.plaintextRoot(path)
         try places.require(directory: root.path.string)
         let listing = try PlaintextListing(of: root, places)
-        let mapping = try CheckedMapping(mapping, listing, moving)
-        var report = MovingInReport()
+        let mapping = try CheckedMapping(mapping, listing, importer)
+        var report = PlaintextImportReport()
         for entry in listing.entries {
-            report.items.append(moving.item(for: entry, in: root, mapping, places))
+            report.items.append(importer.item(for: entry, in: root, mapping, places))
         }
         report.items += mapping.gone.map { MovedItem($0.path, .record, $0.record, .gone) }
         return report
@@ -41,7 +41,7 @@ extension MovingIn {
     }
 
     private func item(
-        for entry: PlaintextEntry, in root: Directory, _ mapping: CheckedMapping, _ places: MovingInPlaces
+        for entry: PlaintextEntry, in root: Directory, _ mapping: CheckedMapping, _ places: PlaintextImportExclusions
     ) -> MovedItem {
         let fate = mapping.fate(of: entry.path)
         if let left = left(entry, fate) { return left }

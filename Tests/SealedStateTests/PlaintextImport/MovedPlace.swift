@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The kinds of plaintext, and the sealed form of each.
-enum MovingInKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
+enum PlaintextKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case record, stream, defaults, aes
     var testDescription: String { rawValue }
 
@@ -14,17 +14,17 @@ enum MovingInKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
         switch self {
         case .record: Array(#"{"text":"plain"}"#.utf8)
         case .stream: unevenBytes(70_000)
-        case .defaults: try MovingInYard.fixture("defaults.binary.plist")
-        case .aes: try MovingInYard.fixture("widget_auth_state.encrypted")
+        case .defaults: try PlaintextImportYard.fixture("defaults.binary.plist")
+        case .aes: try PlaintextImportYard.fixture("widget_auth_state.encrypted")
         }
     }
 }
 
 /// A file that another process moves in.
 struct MovedPlace {
-    let kind: MovingInKind
+    let kind: PlaintextKind
     let name: String
-    let yard: MovingInYard
+    let yard: PlaintextImportYard
 
     var words: [String] {
         [
@@ -47,15 +47,15 @@ struct MovedPlace {
         do {
             switch kind {
             case .record: return try Array(yard.record(name).utf8) == bytes
-            case .aes: return try Array(yard.record(name).utf8) == MovingInYard.fixture("widget_auth_state.json")
+            case .aes: return try Array(yard.record(name).utf8) == PlaintextImportYard.fixture("widget_auth_state.json")
             case .defaults:
-                return try yard.fixture.open().defaults(suite: name).contents() == MovingInDefaultsTests.values
+                return try yard.fixture.open().defaults(suite: name).contents() == PlaintextImportDefaultsTests.values
             case .stream:
                 guard SystemFile.exists(yard.path(name) + ".sealed") else { return false }
                 let copy = try yard.file("copy", bytes)
                 defer { unlink(copy) }
                 let target = yard.path(name) + ".sealed"
-                return try yard.moving { $0.keepsSource = true }.file(copy, to: target).word == "alreadySealed"
+                return try yard.importer { $0.keepsSource = true }.file(copy, to: target).word == "alreadySealed"
             }
         } catch let error as StoreError where error.code == .absent {
             return false
@@ -76,7 +76,7 @@ struct MovedPlace {
 
     /// Returns the calls of an undisturbed move, from the first that touches the file: those after which files can
     /// differ.
-    static func calls(_ kind: MovingInKind, _ yard: MovingInYard) throws -> [TracedProcess.Call] {
+    static func calls(_ kind: PlaintextKind, _ yard: PlaintextImportYard) throws -> [TracedProcess.Call] {
         try yard.tutorial("key.raw")
         // The first move of a group makes directories and lock files.
         let first = MovedPlace(kind: kind, name: "first", yard: yard)

@@ -5,10 +5,10 @@ import Testing
 
 /// Tests of a move whose system calls fail: the plaintext remains until it is sealed, and a second move completes it.
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
-struct MovingInCallFaultTests {
-    @Test(arguments: isLongForm ? MovingInKind.allCases : [.record, .stream])
-    func whateverCallFailsNothingIsLost(_ kind: MovingInKind) throws {
-        let yard = try MovingInYard()
+struct PlaintextImportCallFaultTests {
+    @Test(arguments: isLongForm ? PlaintextKind.allCases : [.record, .stream])
+    func whateverCallFailsNothingIsLost(_ kind: PlaintextKind) throws {
+        let yard = try PlaintextImportYard()
         let bytes = try kind.contents()
         var answers: Set<String> = []
         for (index, call) in try MovedPlace.calls(kind, yard).enumerated() {
@@ -56,8 +56,8 @@ struct MovingInCallFaultTests {
         #expect(try place.isSealed(place.kind.contents()))
     }
 
-    private func yardWithFile() throws -> (MovingInYard, MovedPlace) {
-        let yard = try MovingInYard()
+    private func yardWithFile() throws -> (PlaintextImportYard, MovedPlace) {
+        let yard = try PlaintextImportYard()
         _ = try yard.fixture.open()
         let place = MovedPlace(kind: .record, name: "f", yard: yard)
         try yard.file("f", place.kind.contents())

@@ -10,14 +10,14 @@ internal import SharedFiles
 /// loss or duplicates. A target with different contents is a conflict.
 ///
 /// Removing a file does not erase it (`docs/guides/coming-from.md`). End programs that still write the plaintext first.
-public struct MovingIn: Sendable {
+public struct PlaintextImporter: Sendable {
     /// The target store.
     public let store: SealedStore
     /// The options of the moves.
-    public let options: MovingInOptions
+    public let options: PlaintextImportOptions
 
     /// Creates moves into a store, with the given options.
-    public init(to store: SealedStore, options: MovingInOptions = MovingInOptions()) {
+    public init(to store: SealedStore, options: PlaintextImportOptions = PlaintextImportOptions()) {
         self.store = store
         self.options = options
     }
@@ -48,7 +48,7 @@ public struct MovingIn: Sendable {
     ///   - dates: As in `record`.
     /// - Throws: `StoreError` as `record`; `.wrongKey`; `.cipherUnavailable`.
     public func aesGCM(
-        _ path: String, key: MovingInKey, as name: String, schemaVersion: UInt32 = 1, dates: Set<String> = []
+        _ path: String, key: PlaintextImportKey, as name: String, schemaVersion: UInt32 = 1, dates: Set<String> = []
     ) throws(StoreError) -> MovedItem {
         try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, dates: dates, key: key))
     }
@@ -61,18 +61,18 @@ public struct MovingIn: Sendable {
     ///     plaintext.
     /// - Throws: `StoreError` as `record`.
     public func file(_ path: String, to target: String? = nil) throws(StoreError) -> MovedItem {
-        let moving = try present()
+        let importer = try present()
         let target = target ?? path + ContainerLayout.recordSuffix
         let (directory, leaf) = try PlaintextSource.place(of: target)
-        let existing = try moving.attributes(of: leaf, in: directory, target)
-        let places = MovingInPlaces(of: moving.store, options)
+        let existing = try importer.attributes(of: leaf, in: directory, target)
+        let places = PlaintextImportExclusions(of: importer.store, options)
         let isThere = existing?.kind == .regular
-        guard let source = try moving.source(path, places, orDone: { () throws(StoreError) in isThere }) else {
+        guard let source = try importer.source(path, places, orDone: { () throws(StoreError) in isThere }) else {
             return MovedItem(path, .stream, target, .gone)
         }
         if let existing, existing.isSameFile(as: source.facts) {
             throw StoreError(
-                .invalidName, StoreError.movingIn, target.printable, "It is the plaintext itself.",
+                .invalidName, StoreError.plaintextImport, target.printable, "It is the plaintext itself.",
                 advice: "Name another file for the sealed form.")
         }
         let isSealed = try source.holdsSealedForm()
@@ -82,37 +82,39 @@ public struct MovingIn: Sendable {
         }
         let place = SealedFilePlace(leaf, in: directory, besides: source.facts, places)
         return try Move(
-            source: source, form: StreamForm(of: source, at: place, for: moving.store), options: options
+            source: source, form: StreamForm(of: source, at: place, for: importer.store), options: options
         ).run()
     }
 }
 
-extension MovingIn {
+extension PlaintextImporter {
     /// Returns the same moves into the container that has the group's place now.
-    func present() throws(StoreError) -> MovingIn { MovingIn(to: try store.following(), options: options) }
+    func present() throws(StoreError) -> PlaintextImporter {
+        PlaintextImporter(to: try store.following(), options: options)
+    }
 
     private func record(_ path: String, _ plan: RecordPlan) throws(StoreError) -> MovedItem {
-        let moving = try present()
-        let places = MovingInPlaces(of: moving.store, options, keys: [plan.key])
-        let isDone = { () throws(StoreError) in try moving.hasRecord(plan.name) }
-        guard let source = try moving.source(path, places, orDone: isDone) else {
+        let importer = try present()
+        let places = PlaintextImportExclusions(of: importer.store, options, keys: [plan.key])
+        let isDone = { () throws(StoreError) in try importer.hasRecord(plan.name) }
+        guard let source = try importer.source(path, places, orDone: isDone) else {
             return MovedItem(path, .record, plan.name, .gone)
         }
-        return try moving.move(source, plan)
+        return try importer.move(source, plan)
     }
 
     private func attributes(
         of leaf: String, in directory: Directory, _ target: String
     ) throws(StoreError) -> FileAttributes? {
         do throws(FileError) { return try directory.attributes(leaf) } catch {
-            guard error.code == .notFound else { throw StoreError(error, StoreError.movingIn, target) }
+            guard error.code == .notFound else { throw StoreError(error, StoreError.plaintextImport, target) }
             return nil
         }
     }
 
     /// Opens a file; returns `nil` if it is missing and its target exists.
     func source(
-        _ path: String, _ places: MovingInPlaces, orDone isDone: () throws(StoreError) -> Bool
+        _ path: String, _ places: PlaintextImportExclusions, orDone isDone: () throws(StoreError) -> Bool
     ) throws(StoreError) -> PlaintextSource? {
         do throws(StoreError) {
             let source = try PlaintextSource(path: path, isDryRun: options.isDryRun)
@@ -142,7 +144,7 @@ extension MovingIn {
 }
 
 /// Options of moving plaintext.
-public struct MovingInOptions: Sendable, Hashable {
+public struct PlaintextImportOptions: Sendable, Hashable {
     /// A Boolean value that indicates whether the plaintext is kept. By default it is removed once its sealed form was
     /// read back.
     public var keepsSource = false
@@ -151,12 +153,12 @@ public struct MovingInOptions: Sendable, Hashable {
     public var replacesTarget = false
     /// A Boolean value that indicates whether everything is only read and compared, and nothing is written or removed.
     public var isDryRun = false
-    /// A Boolean value that indicates whether `MovingIn.file` seals a sealed file again. By default the file is
-    /// refused.
+    /// A Boolean value that indicates whether `PlaintextImporter.file` seals a sealed file again. By default the file
+    /// is refused.
     public var sealsAgain = false
     /// Files that are never moved, under any of their names: those that the move itself needs. The group's vault and
     /// the given keys of files are always among them.
-    public var spared: Set<String> = []
+    public var excluded: Set<String> = []
     /// The largest file that is read as a whole, in bytes: records, defaults. Streams have no limit. 16 MiB by default.
     public var maximumFileSize = 16 << 20
 

@@ -4,11 +4,11 @@ internal import SharedFiles
 internal import StateImport
 
 /// A move of a whole container, for people and programs.
-struct MovingInView {
+struct PlaintextImportView {
     private let views: [MovedItemView]
     private let leftInPlaintext: Int
 
-    init(_ report: MovingInReport) {
+    init(_ report: PlaintextImportReport) {
         views = report.items.map { MovedItemView($0) }
         leftInPlaintext = report.leftInPlaintext.count
     }

@@ -16,7 +16,7 @@ extension StoreError.Code {
 }
 
 extension FailureTable {
-    static let movingIn = [
+    static let plaintextImport = [
         CodeEntry(
             .sourceUnusable, says: "The file to be moved in is missing or is none that can be moved.",
             advice: "Name another file."),

@@ -5,7 +5,7 @@ import StateImport
 import TestSupport
 import Testing
 
-@Suite struct MovingInContainerTests {
+@Suite struct PlaintextImportContainerTests {
     static let json = #"{"a":1}"#
 
     /// Creates a container as a program on another system has left it.
@@ -13,25 +13,25 @@ import Testing
         for directory in ["Library", "Library/Preferences", "Library/Caches", "Documents", "Documents/deep"] {
             mkdir("\(root)/\(directory)", 0o700)
         }
-        let plist = try MovingInYard.fixture("defaults.xml.plist")
+        let plist = try PlaintextImportYard.fixture("defaults.xml.plist")
         try SystemFile.write("\(root)/Library/Preferences/com.example.app.plist", plist)
         try SystemFile.write("\(root)/Library/Preferences/odd.txt", [1])
         try SystemFile.write("\(root)/state.json", Array(Self.json.utf8))
         try SystemFile.write(
-            "\(root)/widget_auth_state.encrypted", MovingInYard.fixture("widget_auth_state.encrypted"))
+            "\(root)/widget_auth_state.encrypted", PlaintextImportYard.fixture("widget_auth_state.encrypted"))
         try SystemFile.write("\(root)/Documents/deep/photo.jpg", unevenBytes(100_000))
         try SystemFile.write("\(root)/.com.apple.metadata.plist", [1])
         #expect(symlink("state.json", "\(root)/link") == 0)
     }
 
-    private func mapping(_ yard: MovingInYard) throws -> ContainerMapping {
+    private func mapping(_ yard: PlaintextImportYard) throws -> ContainerMapping {
         ContainerMapping([
             "state.json": .init(record: "state", schemaVersion: 2),
             "widget_auth_state.encrypted": .init(record: "auth", key: .file(try yard.tutorial("key.raw"))),
         ])
     }
 
-    private func words(_ report: MovingInReport) -> [String: String] {
+    private func words(_ report: PlaintextImportReport) -> [String: String] {
         Dictionary(uniqueKeysWithValues: report.items.map { ($0.source, $0.word) })
     }
 
@@ -49,10 +49,10 @@ import Testing
     private static let left = [".com.apple.metadata.plist", "Library/Preferences/odd.txt", "link"]
 
     @Test func everyFileBecomesWhatItIsMeantToBe() throws {
-        let yard = try MovingInYard()
+        let yard = try PlaintextImportYard()
         let root = try yard.plain.directory("app")
         try plant(in: root)
-        let report = try yard.moving().container(root, mapping: mapping(yard))
+        let report = try yard.importer().container(root, mapping: mapping(yard))
         #expect(report.failures.isEmpty)
         #expect(report.leftInPlaintext.map(\.source) == ["Library/Preferences/odd.txt"])
         #expect(words(report).filter { $0.value == "sealed" }.keys.sorted() == Self.sealed)
@@ -60,46 +60,46 @@ import Testing
         #expect(try files(below: root).sorted() == Self.left)
         try expectAllThere(yard)
 
-        let again = try yard.moving().container(root, mapping: mapping(yard))
+        let again = try yard.importer().container(root, mapping: mapping(yard))
         #expect(again.failures.isEmpty && words(again)["state.json"] == "gone")
         try expectAllThere(yard)
     }
 
-    private func expectAllThere(_ yard: MovingInYard) throws {
+    private func expectAllThere(_ yard: PlaintextImportYard) throws {
         let store = try yard.fixture.open()
         #expect(try yard.record("state") == Self.json)
-        #expect(try Array(yard.record("auth").utf8) == MovingInYard.fixture("widget_auth_state.json"))
-        #expect(try store.defaults(suite: "com.example.app").contents() == MovingInDefaultsTests.values)
+        #expect(try Array(yard.record("auth").utf8) == PlaintextImportYard.fixture("widget_auth_state.json"))
+        #expect(try store.defaults(suite: "com.example.app").contents() == PlaintextImportDefaultsTests.values)
         let stream = yard.fixture.container + "/Documents/deep/photo.jpg.sealed"
         #expect(try SystemFile.mode(stream) == 0o600)
         // A second move of the same file compares its contents.
         let copy = try yard.file("photo.jpg", unevenBytes(100_000))
-        #expect(try yard.moving().file(copy, to: stream).word == "alreadySealed")
+        #expect(try yard.importer().file(copy, to: stream).word == "alreadySealed")
     }
 
     @Test func theGroupsOwnContainerIsSealedWhereItIs() throws {
-        let yard = try MovingInYard()
+        let yard = try PlaintextImportYard()
         let root = yard.fixture.container
         _ = try yard.fixture.open()
         try plant(in: root)
         try yard.fixture.open().write(Note(text: "own"))
-        let report = try yard.moving().container(mapping: mapping(yard))
+        let report = try yard.importer().container(mapping: mapping(yard))
         #expect(report.failures.isEmpty, "\(report.failures)")
         #expect(words(report).filter { $0.value == "sealed" }.keys.sorted() == Self.sealed)
         #expect(!SystemFile.exists(root + "/state.json"))
         try expectAllThere(yard)
         #expect(try yard.fixture.open().read(Note.self).text == "own")
-        let again = try yard.moving().container()
+        let again = try yard.importer().container()
         #expect(again.failures.isEmpty && words(again).values.allSatisfy { $0 == "left" })
         try expectAllThere(yard)
     }
 
     @Test func aDryRunSaysTheSameAndDoesNothing() throws {
-        let yard = try MovingInYard()
+        let yard = try PlaintextImportYard()
         let root = try yard.plain.directory("app")
         try plant(in: root)
         let before = try files(below: root)
-        let report = try yard.moving { $0.isDryRun = true }.container(root, mapping: mapping(yard))
+        let report = try yard.importer { $0.isDryRun = true }.container(root, mapping: mapping(yard))
         #expect(words(report).filter { $0.value == "planned" }.keys.sorted() == Self.sealed)
         #expect(try files(below: root) == before)
         #expect(try yard.fixture.open().list().isEmpty)
@@ -107,11 +107,11 @@ import Testing
     }
 
     @Test func oneThatCannotBeMovedDoesNotKeepTheOthersFromIt() throws {
-        let yard = try MovingInYard()
+        let yard = try PlaintextImportYard()
         let root = try yard.plain.directory("app")
         try plant(in: root)
         try SystemFile.write("\(root)/Library/Preferences/com.example.app.plist", [1, 2, 3])
-        let report = try yard.moving().container(
+        let report = try yard.importer().container(
             root, mapping: ContainerMapping(["./state.json": .init(record: "state")]))
         #expect(!report.isComplete)
         #expect(words(report)["Library/Preferences/com.example.app.plist"] == "failed sourceMalformed")
@@ -120,14 +120,14 @@ import Testing
     }
 
     @Test func aRecordsOwnPlaceTakesNoOtherFile() throws {
-        let yard = try MovingInYard()
+        let yard = try PlaintextImportYard()
         let root = try yard.plain.directory("app")
         for directory in ["Library", "Library/Application Support", "Library/Application Support/Records"] {
             mkdir("\(root)/\(directory)", 0o700)
         }
         try SystemFile.write("\(root)/Library/Application Support/Records/x", [1])
         try SystemFile.write("\(root)/Library/Application Support/x", [1])
-        let report = try yard.moving().container(root)
+        let report = try yard.importer().container(root)
         #expect(
             words(report) == [
                 "Library/Application Support/Records/x": "left", "Library/Application Support/x": "sealed",
@@ -140,82 +140,84 @@ import Testing
         ContainerMapping(["state.json": .init(record: "a"), "Documents/deep/photo.jpg": .init(record: "a")]),
     ])
     func aRuleThatCannotBeFollowedIsToldBeforeAnythingIsMoved(mapping: ContainerMapping) throws {
-        let yard = try MovingInYard()
+        let yard = try PlaintextImportYard()
         let root = try yard.plain.directory("app")
         try plant(in: root)
         let before = try files(below: root)
         #expect(
-            [.sourceUnusable, .invalidName].contains(code { _ = try yard.moving().container(root, mapping: mapping) }))
+            [.sourceUnusable, .invalidName].contains(code { _ = try yard.importer().container(root, mapping: mapping) })
+        )
         #expect(try files(below: root) == before)
     }
 
     @Test func theMapSaysWhatBecomesOfWhatHasNoPlaceAndWhatStays() throws {
-        let yard = try MovingInYard()
+        let yard = try PlaintextImportYard()
         let root = try yard.plain.directory("app")
         try plant(in: root)
         try SystemFile.write("\(root)/.token", [1])
         let preferences = "\(root)/Library/Preferences"
-        try SystemFile.write("\(preferences)/My App.plist", MovingInYard.fixture("defaults.xml.plist"))
-        #expect(try yard.moving { $0.isDryRun = true }.container(root).leftInPlaintext.count == 2)
+        try SystemFile.write("\(preferences)/My App.plist", PlaintextImportYard.fixture("defaults.xml.plist"))
+        #expect(try yard.importer { $0.isDryRun = true }.container(root).leftInPlaintext.count == 2)
         var mapping = try mapping(yard)
         mapping.suites["Library/Preferences/My App.plist"] = "app"
         mapping.left = ["Documents", "Library/Preferences/odd.txt"]
-        let report = try yard.moving().container(root, mapping: mapping)
+        let report = try yard.importer().container(root, mapping: mapping)
         #expect(report.isComplete && words(report)[".token"] == "sealed")
         #expect(words(report)["Library/Preferences/My App.plist"] == "sealed")
         #expect(SystemFile.exists("\(root)/Documents/deep/photo.jpg"))
     }
 
     @Test func theHomeItsPartsAndTheKeysInUseAreNeverMoved() throws {
-        let yard = try MovingInYard()
+        let yard = try PlaintextImportYard()
         _ = try yard.fixture.open()
         let home = yard.fixture.place.path
         let before = try files(below: home)
         for path in [home, home + "/Keys", home + "/Vaults", home + "/Containers"] {
-            #expect(code { _ = try yard.moving().container(path) } == .sourceUnusable, "\(path)")
+            #expect(code { _ = try yard.importer().container(path) } == .sourceUnusable, "\(path)")
         }
         for name in before.filter({ !$0.hasPrefix("Containers/") }) {
-            #expect(code { _ = try yard.moving().file("\(home)/\(name)") } == .sourceUnusable, "\(name)")
+            #expect(code { _ = try yard.importer().file("\(home)/\(name)") } == .sourceUnusable, "\(name)")
         }
         #expect(try files(below: home).filter { !$0.hasSuffix(".lock") } == before.filter { !$0.hasSuffix(".lock") })
         let root = try yard.plain.directory("app")
         try plant(in: root)
-        try SystemFile.write("\(root)/key.raw", MovingInYard.fixture("key.raw"))
+        try SystemFile.write("\(root)/key.raw", PlaintextImportYard.fixture("key.raw"))
         let rule = ContainerMapping.Rule(record: "auth", key: .file("\(root)/key.raw"))
-        let report = try yard.moving().container(root, mapping: ContainerMapping(["widget_auth_state.encrypted": rule]))
+        let report = try yard.importer().container(
+            root, mapping: ContainerMapping(["widget_auth_state.encrypted": rule]))
         #expect(words(report)["key.raw"] == "left" && report.leftInPlaintext.contains { $0.source == "key.raw" })
     }
 
     @Test func aContainerThatIsGoneTakesNothing() throws {
-        let yard = try MovingInYard()
+        let yard = try PlaintextImportYard()
         let root = try yard.plain.directory("app")
         try SystemFile.write("\(root)/f", [1])
-        let moving = try yard.moving()
+        let importer = try yard.importer()
         rename(yard.fixture.container, yard.path("away"))
-        #expect(code { _ = try moving.container(root) } == .containerMissing)
-        #expect(code { _ = try moving.file("\(root)/f") } == .containerMissing)
+        #expect(code { _ = try importer.container(root) } == .containerMissing)
+        #expect(code { _ = try importer.file("\(root)/f") } == .containerMissing)
         #expect(try files(below: root) == ["f"])
     }
 
     @Test func theQuotaHoldsForSealedFilesToo() throws {
-        let yard = try MovingInYard()
+        let yard = try PlaintextImportYard()
         let root = try yard.plain.directory("app")
         try SystemFile.write("\(root)/large", unevenBytes(300_000))
         _ = try yard.fixture.open()
         try GroupRegistry(yard.fixture.group, in: yard.fixture.home).setQuota(100_000)
         for isDryRun in [true, false] {
-            let report = try yard.moving { $0.isDryRun = isDryRun }.container(root)
+            let report = try yard.importer { $0.isDryRun = isDryRun }.container(root)
             #expect(words(report) == ["large": "failed quotaExceeded"])
         }
         #expect(try files(below: root) == ["large"])
     }
 
     @Test func whatWasSetAsideCountsOnceUnderItsOwnName() throws {
-        let yard = try MovingInYard()
+        let yard = try PlaintextImportYard()
         let root = try yard.plain.directory("app")
         mkdir("\(root)/d", 0o700)
         try yard.setAside("f", [1, 2], below: root + "/d")
-        let report = try yard.moving().container(root)
+        let report = try yard.importer().container(root)
         #expect(words(report) == ["d/f": "sealed"])
         #expect(try files(below: root) == [])
     }

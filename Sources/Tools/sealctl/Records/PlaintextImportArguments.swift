@@ -4,7 +4,7 @@ internal import SealedState
 internal import StateImport
 
 /// The options for the import of plaintext.
-struct MovingOptions: ParsableArguments {
+struct PlaintextImportArguments: ParsableArguments {
     @Flag(help: "Leave the plaintext where it is.")
     var keepSource = false
     @Flag(help: "Replace what is there already and differs.")
@@ -13,9 +13,9 @@ struct MovingOptions: ParsableArguments {
     var dryRun = false
 
     /// - Parameter spared: The files that the command itself reads.
-    func options(sparing spared: [String?] = []) -> MovingInOptions {
-        var options = MovingInOptions()
-        options.spared = Set(spared.compactMap { $0 })
+    func options(excluding excluded: [String?] = []) -> PlaintextImportOptions {
+        var options = PlaintextImportOptions()
+        options.excluded = Set(excluded.compactMap { $0 })
         options.keepsSource = keepSource
         options.replacesTarget = replace
         options.isDryRun = dryRun
@@ -52,17 +52,17 @@ struct RecordOptions: ParsableArguments {
 struct FileMove {
     let groupOptions: GroupOptions
     let keyOptions: KeyOptions
-    let moving: MovingOptions
+    let moving: PlaintextImportArguments
     let output: OutputOptions
     var sealsAgain = false
 
-    func run(_ body: (MovingIn) throws(StoreError) -> MovedItem) throws(Failure) {
+    func run(_ body: (PlaintextImporter) throws(StoreError) -> MovedItem) throws(Failure) {
         let store = try keyOptions.openStore(of: try groupOptions.appGroup())
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
-        var options = moving.options(sparing: keyOptions.files)
+        var options = moving.options(excluding: keyOptions.files)
         options.sealsAgain = sealsAgain
         let item: MovedItem
-        do throws(StoreError) { item = try body(MovingIn(to: store, options: options)) } catch {
+        do throws(StoreError) { item = try body(PlaintextImporter(to: store, options: options)) } catch {
             throw Failure(moving: error)
         }
         let view = MovedItemView(item)
