@@ -9,10 +9,10 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct NotificationTests {
     static let changed = "com.example.app.changed"
 
-    private let yard: NotificationYard
-    private var center: GroupNotificationCenter { yard.center }
+    private let sandbox: NotificationSandbox
+    private var center: GroupNotificationCenter { sandbox.center }
 
-    init() throws { yard = try NotificationYard() }
+    init() throws { sandbox = try NotificationSandbox() }
 
     /// Waits until everything that was posted before has been delivered or dropped.
     private func settle() async throws {
@@ -39,14 +39,14 @@ import Testing
         let observation = try center.observe(Self.changed, counter)
         for _ in 0..<5 {
             let before = counter.count
-            try yard.post(Self.changed)
+            try sandbox.post(Self.changed)
             #expect(try await counter.more(than: before))
         }
         observation.cancel()
     }
 
     @Test func anotherProcessIsToldOfOurPosts() throws {
-        let observer = try yard.child("observe", Self.changed)
+        let observer = try sandbox.child("observe", Self.changed)
         #expect(try observer.readLine() == "observing")
         for _ in 0..<5 {
             try center.post(Self.changed)
@@ -143,7 +143,7 @@ import Testing
         #expect(try center.token(of: Self.changed) == after)
         try center.post("other")
         #expect(try center.token(of: Self.changed) == after)
-        try yard.post(Self.changed)
+        try sandbox.post(Self.changed)
         #expect(try center.token(of: Self.changed) != after)
     }
 
@@ -164,7 +164,7 @@ import Testing
     @Test(arguments: names) func aNameHasAFileOfItsOwn(_ name: String, _ file: String) async throws {
         #expect(try NotificationName(name).fileName == file)
         try await expectTold(of: name)
-        #expect(try SystemFile.names(yard.path(".notifications")).contains(file))
+        #expect(try SystemFile.names(sandbox.path(".notifications")).contains(file))
     }
 
     @Test(arguments: [69, 100, 128]) func aLongNameOfUnusualCharactersHasAFileAsWell(_ count: Int) async throws {
@@ -173,7 +173,7 @@ import Testing
         #expect(file.utf8.count == 1 + (count * 8 + 4) / 5)
         #expect(file.hasPrefix("=5sniubpf5sniubpf"))
         try await expectTold(of: name)
-        #expect(try SystemFile.names(yard.path(".notifications")).contains(file))
+        #expect(try SystemFile.names(sandbox.path(".notifications")).contains(file))
     }
 
     @Test(arguments: [0, 129]) func aNameHasOneToAHundredAndTwentyEightBytes(_ count: Int) throws {

@@ -7,22 +7,22 @@ import Testing
 
 /// Tests of a member that fills the domain or sends without end: the cost in time and memory is bounded.
 @Suite(.timeLimit(.minutes(10))) struct DomainLimitTests {
-    private let yard: CoordinationYard
+    private let sandbox: CoordinationSandbox
 
     init() throws {
-        yard = try CoordinationYard()
-        try yard.write("file", "0")
+        sandbox = try CoordinationSandbox()
+        try sandbox.write("file", "0")
     }
 
     @Test func aConnectionThatDoesNotStopTalkingIsEnded() throws {
-        let presenter = try yard.presenter("file")
-        let client = try yard.connection()
+        let presenter = try sandbox.presenter("file")
+        let client = try sandbox.connection()
         defer { close(client) }
         let packet = PlantedSocket.changes(of: Array(repeating: "/elsewhere", count: 64))
         var sent = 0
         while sent < 20_000 && PlantedSocket.send(packet, to: client) { sent += 1 }
         #expect(sent < 20_000)
-        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+        #expect(sandbox.code(.writing(sandbox.path("file")), milliseconds: 60_000) == nil)
         #expect(try presenter.readLine() == "relinquish to writer")
     }
 
@@ -32,15 +32,15 @@ import Testing
     //                          gets a few
     @Test func aPresenterThatIsBusyIsNotBuriedInNotices() throws {
         let queue = DispatchQueue(label: "busy")
-        let presenter = NotingPresenter(yard.path(""), queue: queue)
+        let presenter = NotingPresenter(sandbox.path(""), queue: queue)
         queue.suspend()
-        try FileCoordinator.addFilePresenter(presenter, domain: yard.domain)
-        defer { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
+        try FileCoordinator.addFilePresenter(presenter, domain: sandbox.domain)
+        defer { FileCoordinator.removeFilePresenter(presenter, domain: sandbox.domain) }
         for round in 0..<2 {
-            let client = try yard.connection()
+            let client = try sandbox.connection()
             defer { close(client) }
             for index in 0..<200 {
-                let paths = (0..<64).map { yard.path("\(round) \(index) \($0)") }
+                let paths = (0..<64).map { sandbox.path("\(round) \(index) \($0)") }
                 try #require(PlantedSocket.send(PlantedSocket.changes(of: paths), to: client))
             }
             // An invalid message: everything before it has been read when the connection ends.
@@ -48,7 +48,7 @@ import Testing
             PlantedSocket.awaitEnd(of: client)
         }
         queue.resume()
-        #expect(yard.code(.writing(yard.path("")), milliseconds: 60_000) == nil)
+        #expect(sandbox.code(.writing(sandbox.path("")), milliseconds: 60_000) == nil)
         presenter.wait(for: "writer done")
         #expect(presenter.notes.contains("changed"))
         #expect(presenter.notes.count < 100)
@@ -61,13 +61,13 @@ import Testing
     //                          give way once
     @Test func aRequestThatWasGivenUpIsNotMade() throws {
         let queue = DispatchQueue(label: "busy")
-        let presenter = NotingPresenter(yard.path("file"), queue: queue)
+        let presenter = NotingPresenter(sandbox.path("file"), queue: queue)
         queue.suspend()
-        try FileCoordinator.addFilePresenter(presenter, domain: yard.domain)
-        defer { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
-        for _ in 0..<5 { #expect(yard.code(.writing(yard.path("file"))) == .presenterTimeout) }
+        try FileCoordinator.addFilePresenter(presenter, domain: sandbox.domain)
+        defer { FileCoordinator.removeFilePresenter(presenter, domain: sandbox.domain) }
+        for _ in 0..<5 { #expect(sandbox.code(.writing(sandbox.path("file"))) == .presenterTimeout) }
         queue.resume()
-        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+        #expect(sandbox.code(.writing(sandbox.path("file")), milliseconds: 60_000) == nil)
         presenter.wait(for: "writer done")
         #expect(presenter.notes.count { $0 == "writer" } == 1)
     }
@@ -75,8 +75,8 @@ import Testing
     private func plant(_ index: Int, _ bytes: [UInt8]) throws -> String {
         let digits = String(index, radix: 16)
         let name = "domain/" + String(repeating: "0", count: 16 - digits.count) + digits
-        try SystemFile.write(yard.place.path(name + ".items"), bytes)
-        return yard.place.path(name)
+        try SystemFile.write(sandbox.place.path(name + ".items"), bytes)
+        return sandbox.place.path(name)
     }
 
     enum Overload: String, CaseIterable, Sendable { case files, bytes, names }
@@ -90,53 +90,53 @@ import Testing
         case .bytes: for index in 0..<17 { planted.append(try plant(index, long) + ".items") }
         case .names:
             for index in 0..<16_400 {
-                planted.append(yard.place.path("domain/name \(index)"))
+                planted.append(sandbox.place.path("domain/name \(index)"))
                 try SystemFile.write(planted[index], [])
             }
         }
-        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == .presenterFailed)
+        #expect(sandbox.code(.writing(sandbox.path("file")), milliseconds: 60_000) == .presenterFailed)
         for path in planted { try #require(unlink(path) == 0) }
-        #expect(yard.code(.writing(yard.path("file"))) == nil)
+        #expect(sandbox.code(.writing(sandbox.path("file"))) == nil)
     }
 
     @Test func aCancelledCoordinatorReadsNoRegistration() throws {
         for index in 0..<500 { _ = try plant(index, PlantedSocket.registration(of: ["/elsewhere"])) }
-        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
-        let coordinator = yard.coordinator()
+        #expect(sandbox.code(.writing(sandbox.path("file")), milliseconds: 60_000) == nil)
+        let coordinator = sandbox.coordinator()
         coordinator.cancel()
-        #expect(yard.code(.writing(yard.path("file")), by: coordinator) == .cancelled)
+        #expect(sandbox.code(.writing(sandbox.path("file")), by: coordinator) == .cancelled)
     }
 
     /// A registration is read again only after a change of its file.
     @Test func aRegistrationThatChangesAfterItWasSeenIsReadAgain() throws {
-        let name = try plant(7, PlantedSocket.registration(of: [yard.path("lift")]))
+        let name = try plant(7, PlantedSocket.registration(of: [sandbox.path("lift")]))
         let listener = PlantedSocket.make()
         defer { close(listener) }
         try #require(PlantedSocket.bind(listener, to: name + ".socket") == 0)
         try #require(listen(listener, 8) == 0)
         var times = [timespec(tv_sec: 1_000_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000_000, tv_nsec: 0)]
         try #require(utimensat(AT_FDCWD, name + ".items", &times, 0) == 0)
-        for _ in 0..<2 { #expect(yard.code(.writing(yard.path("file"))) == nil) }
+        for _ in 0..<2 { #expect(sandbox.code(.writing(sandbox.path("file"))) == nil) }
         // In place, of the same size: only the time differs.
-        try SystemFile.write(name + ".items", PlantedSocket.registration(of: [yard.path("file")]))
-        #expect(yard.code(.writing(yard.path("file"))) == .presenterTimeout)
-        #expect(yard.code(.writing(yard.path("lift"))) == nil)
+        try SystemFile.write(name + ".items", PlantedSocket.registration(of: [sandbox.path("file")]))
+        #expect(sandbox.code(.writing(sandbox.path("file"))) == .presenterTimeout)
+        #expect(sandbox.code(.writing(sandbox.path("lift"))) == nil)
     }
 
     //  One process, or many, that register the file 100 times, and give way each time.
     @Test func anAccessOpensNoMoreThanSoManyConnections() throws {
         let listener = PlantedSocket.make()
-        let first = try plant(0, PlantedSocket.registration(of: [yard.path("file")])) + ".socket"
+        let first = try plant(0, PlantedSocket.registration(of: [sandbox.path("file")])) + ".socket"
         try #require(PlantedSocket.bind(listener, to: first) == 0)
         try #require(listen(listener, 200) == 0)
         for index in 1..<100 {
-            let name = try plant(index, PlantedSocket.registration(of: [yard.path("file")]))
+            let name = try plant(index, PlantedSocket.registration(of: [sandbox.path("file")]))
             try #require(link(first, name + ".socket") == 0)
         }
         let outcomes = try concurrently(2) { index -> (code: FileError.Code?, count: Int) in
             if index == 0 {
                 defer { shutdown(listener, Int32(SHUT_RDWR)) }
-                return (yard.code(.writing(yard.path("file")), milliseconds: 60_000), 0)
+                return (sandbox.code(.writing(sandbox.path("file")), milliseconds: 60_000), 0)
             }
             var accepted: [Int32] = []
             while case let socket = accept(listener, nil, nil), socket >= 0 {
@@ -154,17 +154,17 @@ import Testing
 
     //  A process without a descriptor for a new connection to its presenters waits, and does not spin.
     @Test func aProcessOutOfDescriptorsRestsUntilItHasSome() throws {
-        let presenter = try yard.presenter("file")
+        let presenter = try sandbox.presenter("file")
         let process = "\(presenter.pid)"
         try #require(ChildProcess.run("/usr/bin/prlimit", ["--pid", process, "--nofile=3:1024"]).exitCode == 0)
-        let client = try yard.connection()
+        let client = try sandbox.connection()
         defer { close(client) }
         let before = try ticks(of: presenter.pid)
         usleep(1_500_000)
         // Hundredths of a second of processor time.
         #expect(try ticks(of: presenter.pid) - before < 30)
         try #require(ChildProcess.run("/usr/bin/prlimit", ["--pid", process, "--nofile=1024:1024"]).exitCode == 0)
-        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+        #expect(sandbox.code(.writing(sandbox.path("file")), milliseconds: 60_000) == nil)
         #expect(try presenter.readLine() == "relinquish to writer")
     }
 

@@ -9,11 +9,11 @@ import Testing
 
 /// Tests that an obstacle to a new vault is reported before anything changes, when a vault is abandoned or set aside.
 @Suite struct VaultAbandonmentTests {
-    private let yard: BackupYard
-    private var fixture: VaultFixture { yard.here }
+    private let sandbox: BackupSandbox
+    private var fixture: VaultFixture { sandbox.here }
     private let record = "Library/Application Support/Records/state.sealed"
 
-    init() throws { yard = try BackupYard() }
+    init() throws { sandbox = try BackupSandbox() }
 
     private func abandon(_ slots: [NewSlot] = [.defaultKeyFile]) throws(VaultError) -> AbandonReport {
         try Vault.abandon(fixture.accessGroup, in: fixture.home, slots: slots)
@@ -53,12 +53,12 @@ import Testing
     @Test func aSharedVaultIsSetAsideWithoutSayingAgainWhoSharesIt() throws {
         chmod(fixture.directory.path, 0o755)
         let vault = try Vault.create(
-            fixture.accessGroup, in: fixture.home, slots: yard.slots, sharing: .unixGroup(getegid()),
-            openingWith: yard.credential)
-        try yard.export(vault)
-        try yard.importBackup(to: fixture, ImportOptions(setsVaultAside: true))
+            fixture.accessGroup, in: fixture.home, slots: sandbox.slots, sharing: .unixGroup(getegid()),
+            openingWith: sandbox.credential)
+        try sandbox.export(vault)
+        try sandbox.importBackup(to: fixture, ImportOptions(setsVaultAside: true))
         #expect(try SystemFile.mode(fixture.path) == 0o660)
-        let restored = try yard.opened(fixture)
+        let restored = try sandbox.opened(fixture)
         #expect(
             try restored.vaultID == vault.vaultID && restored.currentKeyring().ids.isSuperset(of: vault.keyring.ids))
     }
@@ -66,7 +66,7 @@ import Testing
     /// Creates a vault with a record and without a key file, which cannot be created. This fails when the new vault's
     /// slots are created.
     private func vaultWithoutPlaceForAKeyFile() throws -> Vault {
-        let vault = try fixture.create(with: yard.credential)
+        let vault = try fixture.create(with: sandbox.credential)
         try put(SealedFile(fixture, under: try vault.activeKey()), record)
         try fixture.directory.directory("Keys", mode: 0o777)
         return vault
@@ -78,10 +78,10 @@ import Testing
     }
 
     @Test func aSlotThatCannotBeMadeStopsTheImportFirst() throws {
-        try yard.export(try vaultWithoutPlaceForAKeyFile())
+        try sandbox.export(try vaultWithoutPlaceForAKeyFile())
         try expectNothingMoved(.unsafeFile) { () throws(VaultError) in
             _ = try Vault.import(
-                from: yard.path, opening: yard.credential, fixture.accessGroup, in: fixture.home,
+                from: sandbox.path, opening: sandbox.credential, fixture.accessGroup, in: fixture.home,
                 slots: [.defaultKeyFile], importing: ImportOptions(setsVaultAside: true))
         }
     }
@@ -181,23 +181,23 @@ import Testing
     }
 
     @Test func aKeyThatIsDestroyedInTheBackupOpensNothing() throws {
-        let vault = try yard.vault()
+        let vault = try sandbox.vault()
         let first = try vault.activeKey()
         try put(SealedFile(fixture, under: first), record)
         try vault.completeRotation(to: try vault.beginRotation())
         try vault.destroyKey(first.id)
-        try yard.export(vault)
+        try sandbox.export(vault)
         try expectNothingMoved(.orphanedBlobs) { () throws(VaultError) in
-            try yard.importBackup(to: fixture, ImportOptions(setsVaultAside: true))
+            try sandbox.importBackup(to: fixture, ImportOptions(setsVaultAside: true))
         }
     }
 
     @Test func whoeverStillReadsTheOldVaultLeavesTheNewOnesLogAlone() throws {
-        let old = try yard.vault()
+        let old = try sandbox.vault()
         _ = try abandon()
         let log = try SystemFile.read(fixture.beside("access.log"))
         #expect(code { () throws(VaultError) in _ = try old.copyValue(service: "mail", account: "anna") } == .replaced)
-        #expect(code { () throws(VaultError) in try yard.export(old) } == .replaced)
+        #expect(code { () throws(VaultError) in try sandbox.export(old) } == .replaced)
         #expect(try SystemFile.read(fixture.beside("access.log")) == log)
         unlink(fixture.path)
         #expect(code { () throws(VaultError) in _ = try old.copyValue(service: "mail", account: "anna") } == .missing)

@@ -16,20 +16,20 @@ import Testing
 struct RekeyKillFaultTests {
     @Test(arguments: RekeyedVault.Removal.allCases)
     func aKilledRekeyIsCompletedByTheNextPersonAndLosesNothing(_ removal: RekeyedVault.Removal) throws {
-        let yard = try RekeyedVault(removal)
+        let sandbox = try RekeyedVault(removal)
         var outcomes: Set<Bool> = []
         var killCount = 0
-        let calls = try calls(of: yard)
+        let calls = try calls(of: sandbox)
         for call in calls {
-            let leaver = try yard.addLeaver()
-            let traced = yard.rekey(removing: leaver)
+            let leaver = try sandbox.addLeaver()
+            let traced = sandbox.rekey(removing: leaver)
             defer { traced.removeLog() }
-            let killed = try traced.run(killedAt: call, environment: yard.environment)
+            let killed = try traced.run(killedAt: call, environment: sandbox.environment)
             // The last calls of the first rekey may not occur again, because their results are already written.
             let isKilled = killed.status == .signalled(SIGKILL)
             #expect(isKilled || killed.exitCode == 0, "\(call): \(killed.errorText)")
             killCount += isKilled ? 1 : 0
-            let isOut = try yard.expectWhole("\(call)", without: leaver)
+            let isOut = try sandbox.expectWhole("\(call)", without: leaver)
             if !isKilled || killed.outputText.contains("period") { #expect(isOut, "\(call)") }
             outcomes.insert(isOut)
         }
@@ -38,13 +38,13 @@ struct RekeyKillFaultTests {
 
     /// Returns the calls of an undisturbed rekey from the acquisition of the lock. The short form uses the renames and
     /// a few of the others.
-    private func calls(of yard: RekeyedVault) throws -> [TracedProcess.Call] {
-        let leaver = try yard.addLeaver()
-        let traced = yard.rekey(removing: leaver)
+    private func calls(of sandbox: RekeyedVault) throws -> [TracedProcess.Call] {
+        let leaver = try sandbox.addLeaver()
+        let traced = sandbox.rekey(removing: leaver)
         defer { traced.removeLog() }
-        let result = try traced.run(environment: yard.environment)
+        let result = try traced.run(environment: sandbox.environment)
         #expect(result.exitCode == 0 && result.outputText.contains("period"), "\(result.errorText)")
-        #expect(try yard.expectWhole("undisturbed", without: leaver))
+        #expect(try sandbox.expectWhole("undisturbed", without: leaver))
         let calls = try traced.calls(from: "\".lock\"").filter(\.isChange)
         let renames = calls.filter { $0.name == "renameat" && $0.line.contains("\"vault") }
         // The rekey writes three times, and at least one write ends the rotation.
@@ -69,22 +69,22 @@ struct RekeyKillFaultTests {
         }
         var killCount = 0
         for (_, call) in sampled {
-            let yard = try GivenUpVault(damage)
-            let traced = yard.rekey()
+            let sandbox = try GivenUpVault(damage)
+            let traced = sandbox.rekey()
             defer { traced.removeLog() }
-            let killed = try traced.run(killedAt: call, environment: yard.environment)
+            let killed = try traced.run(killedAt: call, environment: sandbox.environment)
             killCount += killed.status == .signalled(SIGKILL) ? 1 : 0
-            try yard.expectWhole("\(damage) \(call)")
+            try sandbox.expectWhole("\(damage) \(call)")
         }
         #expect(killCount > sampled.count * 3 / 4)
     }
 
     /// Returns the calls of an undisturbed run from the acquisition of the lock.
     private func givingUpCalls(_ damage: GivenUp) throws -> [TracedProcess.Call] {
-        let yard = try GivenUpVault(damage)
-        let traced = yard.rekey()
+        let sandbox = try GivenUpVault(damage)
+        let traced = sandbox.rekey()
         defer { traced.removeLog() }
-        let result = try traced.run(environment: yard.environment)
+        let result = try traced.run(environment: sandbox.environment)
         #expect(result.outputText.contains("period"), "\(result.errorText)")
         return try traced.calls(from: "\".lock\"").filter(\.isChange)
     }

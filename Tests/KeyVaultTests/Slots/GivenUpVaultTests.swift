@@ -10,10 +10,10 @@ import Testing
 
 /// Tests of an abandoned service compartment: everything that can be kept is kept, and the result states the losses.
 @Suite struct GivenUpVaultTests {
-    private let yard: RekeyYard
-    private var fixture: VaultFixture { yard.fixture }
+    private let sandbox: RekeySandbox
+    private var fixture: VaultFixture { sandbox.fixture }
 
-    init() throws { yard = try RekeyYard() }
+    init() throws { sandbox = try RekeySandbox() }
 
     private func rebuilding(removing: Set<UInt32> = []) -> RekeyOptions {
         var options = RekeyOptions(removing: removing)
@@ -34,8 +34,8 @@ import Testing
 
     /// Abandons the items in a program that is killed after this number of its writes.
     private func giveUpItems(killedAfter count: Int, isSetAside: Bool = false) throws {
-        try yard.damageIndex()
-        for write in try yard.writes(rebuilding()).prefix(count) { try yard.put(write) }
+        try sandbox.damageIndex()
+        for write in try sandbox.writes(rebuilding()).prefix(count) { try sandbox.put(write) }
         guard isSetAside else { return }
         var room = VaultAbandonment(in: fixture.place)
         try room.setAsideService(in: try #require(try fixture.place.openDirectory()), withLog: false)
@@ -46,9 +46,9 @@ import Testing
         #expect(service.period == period)
         #expect(service.keyring.sealingKey(for: key) != nil)
         #expect(try service.items().isEmpty)
-        let person = try yard.person()
+        let person = try sandbox.person()
         #expect(try person.current().register?.nextRoot == nil && person.rekeyFailure == nil)
-        #expect(try person.value("large", "person") == RekeyYard.large)
+        #expect(try person.value("large", "person") == RekeySandbox.large)
         try person.add("s", "again", .afterFirstUnlock)
         #expect(try service.value("s", "again") == [1, 2, 3])
     }
@@ -56,7 +56,7 @@ import Testing
     @Test(arguments: [false, true]) func thePendingRekeyIsCompletedWithoutItems(isSetAside: Bool) throws {
         let key = try fixture.open().activeKey().id
         try giveUpItems(killedAfter: 1, isSetAside: isSetAside)
-        let person = try yard.person()
+        let person = try sandbox.person()
         #expect(person.rekeyFailure?.code == .corrupt)
         #expect(code { () throws(VaultError) in try person.rekey() } == .corrupt)
         let report = try person.rekey(rebuilding())
@@ -68,17 +68,17 @@ import Testing
     @Test(arguments: [2, 3]) func aRekeyWithItsSecondWriteIsCompletedByOpening(count: Int) throws {
         let key = try fixture.open().activeKey().id
         try giveUpItems(killedAfter: count)
-        #expect(code { () throws(VaultError) in try yard.person().rekey(rebuilding()) } == .invalidArgument)
+        #expect(code { () throws(VaultError) in try sandbox.person().rekey(rebuilding()) } == .invalidArgument)
         try expectKeysKept(key, period: 2)
     }
 
     @Test func aRemovalFollowsTheCompletion() throws {
         let key = try fixture.open().activeKey().id
         try giveUpItems(killedAfter: 1)
-        let report = try yard.person().rekey(rebuilding(removing: [yard.bobSlot]))
-        #expect(report.period == 3 && report.removed.map(\.id) == [yard.bobSlot])
+        let report = try sandbox.person().rekey(rebuilding(removing: [sandbox.bobSlot]))
+        #expect(report.period == 3 && report.removed.map(\.id) == [sandbox.bobSlot])
         #expect(report.losses.isItemIndexLost && !report.losses.isCompartmentLost)
-        #expect(code { () throws(VaultError) in _ = try yard.person(yard.bob) } == .wrongIdentity)
+        #expect(code { () throws(VaultError) in _ = try sandbox.person(sandbox.bob) } == .wrongIdentity)
         try expectKeysKept(key, period: 3)
     }
 
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test(arguments: [UInt32(2047), 2048]) func noFileIsGivenUpWhereNoLaterEpochIsLeft(period: UInt32) throws {
-        let person = try yard.person()
+        let person = try sandbox.person()
         try SystemFile.write(fixture.path, [])
         let contents = try person.current()
         var draft = try person.keys.withPerson { root throws(VaultError) in
@@ -110,17 +110,17 @@ import Testing
 
     @Test func slotsThatTheDamagedFileShowsKeepTheirMemoryCodes() throws {
         try damageSecrets()
-        let report = try yard.person().rekey(rebuilding())
+        let report = try sandbox.person().rekey(rebuilding())
         // The slot is reported although the file shows it, because nothing proves the codes of a damaged file.
-        #expect(report.losses.isCompartmentLost && report.losses.rebuiltSlots == [yard.serviceSlot])
+        #expect(report.losses.isCompartmentLost && report.losses.rebuiltSlots == [sandbox.serviceSlot])
         try fixture.forget()
         #expect(throws: Never.self) { try fixture.open() }
     }
 
     @Test func aSlotWithoutMemoryCodeIsNamedAndAcceptedOnce() throws {
         try SystemFile.write(fixture.path, [UInt8](repeating: 0x41, count: 3000))
-        let report = try yard.person().rekey(rebuilding())
-        #expect(report.losses.rebuiltSlots == [yard.serviceSlot])
+        let report = try sandbox.person().rekey(rebuilding())
+        #expect(report.losses.rebuiltSlots == [sandbox.serviceSlot])
         try fixture.forget()
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .notAccepted)
         try fixture.accept(.defaultKeyFile)
@@ -140,22 +140,22 @@ import Testing
         draft.service.slots[0].otherFields = field.bytes
         draft.service.secrets.remove(.watermarkKey)
         try SystemFile.write(fixture.path, try draft.file(.service))
-        #expect(try yard.person().rekey(rebuilding()).losses.isCompartmentLost)
+        #expect(try sandbox.person().rekey(rebuilding()).losses.isCompartmentLost)
         let slots = try fixture.open().current().service.head.slots
         #expect(slots.count == 1 && slots.allSatisfy(\.otherFields.isEmpty))
     }
 
     @Test func withoutPersonsTheDamagedFileIsKept() throws {
         let alone = try VaultFixture("group.com.example.alone")
-        try alone.create().add("s", "large", .afterFirstUnlock, RekeyYard.large)
-        try RekeyYard.damageIndex(of: alone)
+        try alone.create().add("s", "large", .afterFirstUnlock, RekeySandbox.large)
+        try RekeySandbox.damageIndex(of: alone)
         let bytes = try SystemFile.read(alone.path)
         let report = try alone.open().rekey(rebuilding())
         #expect(report.losses.isItemIndexLost)
         #expect(report.losses.setAside.map(\.from) == [alone.path, alone.beside("values")])
         #expect(try SystemFile.read(report.losses.setAside[0].to) == bytes)
-        try alone.open().add("s", "again", .afterFirstUnlock, RekeyYard.large)
-        #expect(try alone.open().value("s", "again") == RekeyYard.large)
+        try alone.open().add("s", "again", .afterFirstUnlock, RekeySandbox.large)
+        #expect(try alone.open().value("s", "again") == RekeySandbox.large)
     }
 
     // MARK: Permissions
@@ -164,7 +164,7 @@ import Testing
         let key = try fixture.open().activeKey().id
         try giveUpItems(killedAfter: count)
         #expect(chmod(fixture.path, 0o664) == 0)
-        let report = try yard.person().rekey(rebuilding())
+        let report = try sandbox.person().rekey(rebuilding())
         #expect(report.losses.isItemIndexLost && !report.losses.isCompartmentLost)
         try expectKeysKept(key, period: 2)
     }
@@ -174,7 +174,7 @@ import Testing
         let directory = FilePath(fixture.path).removingLastComponent().string
         if isShared { #expect(chmod(directory, 0o2770) == 0) }
         #expect(chmod(fixture.path, 0o666) == 0)
-        let person = try yard.person()
+        let person = try sandbox.person()
         do throws(VaultError) {
             _ = try person.activeKey()
             Issue.record("It was read.")
@@ -188,31 +188,31 @@ import Testing
     @Test(arguments: [UInt32(0o664), 0o620, 0o604]) func aRekeyMendsWrongPermissions(mode: UInt32) throws {
         let before = try fixture.copy().files
         #expect(chmod(fixture.path, mode) == 0)
-        let person = try yard.person()
+        let person = try sandbox.person()
         #expect(code { () throws(VaultError) in try person.rekey(rebuilding()) } == .invalidArgument)
         #expect(try fixture.copy().files == before)
-        let report = try person.rekey(RekeyOptions(removing: [yard.bobSlot]))
-        #expect(report.losses.isEmpty && report.removed.map(\.id) == [yard.bobSlot])
+        let report = try person.rekey(RekeyOptions(removing: [sandbox.bobSlot]))
+        #expect(report.losses.isEmpty && report.removed.map(\.id) == [sandbox.bobSlot])
         #expect(try #require(try fixture.place.openDirectory()).attributes("vault").mode & 0o777 == 0o600)
-        try yard.expectAllItems(try yard.person(), isPersons: true)
+        try sandbox.expectAllItems(try sandbox.person(), isPersons: true)
     }
 
     /// An opening completes the rekey.
     @Test func aPendingRekeyMendsWrongPermissionsToo() throws {
-        for write in try yard.writes(RekeyOptions()).prefix(1) { try yard.put(write) }
+        for write in try sandbox.writes(RekeyOptions()).prefix(1) { try sandbox.put(write) }
         #expect(chmod(fixture.path, 0o664) == 0)
-        let person = try yard.person()
+        let person = try sandbox.person()
         #expect(person.rekeyFailure == nil && person.period == 2)
-        try yard.expectAllItems(person, isPersons: true)
+        try sandbox.expectAllItems(person, isPersons: true)
     }
 
     @Test func aVaultWhoseModeWasChangedAfterItsWriteIsWrittenAgain() throws {
-        for write in try yard.writes(RekeyOptions()).prefix(2) { try yard.put(write) }
+        for write in try sandbox.writes(RekeyOptions()).prefix(2) { try sandbox.put(write) }
         #expect(chmod(fixture.path, 0o664) == 0)
-        let person = try yard.person()
+        let person = try sandbox.person()
         #expect(person.rekeyFailure == nil && person.period == 2)
         #expect(try #require(try fixture.place.openDirectory()).attributes("vault").mode & 0o777 == 0o600)
-        #expect(try fixture.open().value("small", "service") == RekeyYard.small)
+        #expect(try fixture.open().value("small", "service") == RekeySandbox.small)
     }
 
     // MARK: An older file
@@ -221,7 +221,7 @@ import Testing
     @Test func noMoreIsLostThanWasConfirmed() throws {
         let older = try fixture.copy()
         try fixture.open().beginRotation()
-        let person = try yard.person()
+        let person = try sandbox.person()
         try fixture.restore(older, ["vault"])
         var options = rebuilding()
         options.confirmedLosses = try person.lossesOfGivingUp()
@@ -239,28 +239,28 @@ import Testing
         let before = try fixture.copy()
         let service = try fixture.open()
         let lost = try service.beginRotation()
-        let person = try yard.person()
-        if isPending { for write in try yard.writes(RekeyOptions()).prefix(1) { try yard.put(write) } }
+        let person = try sandbox.person()
+        if isPending { for write in try sandbox.writes(RekeyOptions()).prefix(1) { try sandbox.put(write) } }
         try fixture.restore(before, ["vault"])
-        let previewed = try yard.person().lossesOfGivingUp()
+        let previewed = try sandbox.person().lossesOfGivingUp()
         #expect(previewed.isCompartmentOlder && !previewed.isCompartmentLost && !previewed.isItemIndexLost)
         #expect(try SystemFile.read(fixture.path) == before.files["vault"])
-        let report = try yard.person().rekey(rebuilding())
+        let report = try sandbox.person().rekey(rebuilding())
         #expect(report.period == 2 && report.losses.isCompartmentOlder && !report.losses.isCompartmentLost)
-        #expect(try fixture.open().value("small", "service") == RekeyYard.small)
+        #expect(try fixture.open().value("small", "service") == RekeySandbox.small)
         // The new key has a later epoch than every key of a lost write.
         #expect(try fixture.open().activeKey().epoch > lost)
         #expect(try person.rekey().losses.isEmpty)
     }
 
     @Test func anOlderVaultWithADamagedIndexKeepsItsKeys() throws {
-        try yard.damageIndex()
+        try sandbox.damageIndex()
         let before = try fixture.copy()
         let key = try fixture.open().activeKey().id
         try fixture.open().beginRotation()
-        _ = try yard.person()
+        _ = try sandbox.person()
         try fixture.restore(before, ["vault"])
-        let report = try yard.person().rekey(rebuilding())
+        let report = try sandbox.person().rekey(rebuilding())
         #expect(report.losses.isCompartmentOlder && report.losses.isItemIndexLost && !report.losses.isCompartmentLost)
         try expectKeysKept(key, period: 2)
     }
@@ -268,30 +268,30 @@ import Testing
     // MARK: The result
 
     @Test func aRekeyWithoutLogSaysSo() throws {
-        let person = try yard.person()
+        let person = try sandbox.person()
         #expect(try person.rekey().isLogged)
         unlink(fixture.beside("access.log"))
         #expect(mkdir(fixture.beside("access.log"), 0o700) == 0)
         #expect(try !person.rekey().isLogged)
-        #expect(try !person.removeSlot(id: yard.bobSlot).isLogged)
+        #expect(try !person.removeSlot(id: sandbox.bobSlot).isLogged)
     }
 
     /// The log's key is in the damaged file.
     @Test func aSlotThatIsChangedBesideADamagedVaultSaysThatItIsNotLogged() throws {
         let new = try Identity.random()
-        #expect(try yard.person().replaceSlot(id: yard.bobSlot, with: .recipient(new.recipient)).isLogged)
+        #expect(try sandbox.person().replaceSlot(id: sandbox.bobSlot, with: .recipient(new.recipient)).isLogged)
         try SystemFile.write(fixture.path, [])
-        let slot = try #require(try yard.person().slots().last)
-        let change = try yard.person().replaceSlot(id: slot.id, with: .recipient(try Identity.random().recipient))
+        let slot = try #require(try sandbox.person().slots().last)
+        let change = try sandbox.person().replaceSlot(id: slot.id, with: .recipient(try Identity.random().recipient))
         #expect(!change.isLogged)
-        #expect(try yard.person().slots().map(\.id).contains(change.slot.id))
+        #expect(try sandbox.person().slots().map(\.id).contains(change.slot.id))
     }
 
     /// Every file that a rekey writes exists beside the file that it replaces.
     @Test func theStatedSizeCoversTheFilesThatAreWritten() throws {
-        let person = try yard.person()
+        let person = try sandbox.person()
         let stated = try person.rekeySize()
-        let written = try yard.writes(RekeyOptions(renewsPersons: true)).reduce(0) { $0 + $1.bytes.count }
+        let written = try sandbox.writes(RekeyOptions(renewsPersons: true)).reduce(0) { $0 + $1.bytes.count }
         #expect(stated >= written)
         #expect(stated < written + (1 << 20))
     }

@@ -10,18 +10,18 @@ import Testing
     }
 
     private let received = ReceivedEvents()
-    let yard: DefaultsYard
+    let sandbox: DefaultsSandbox
     let key = DefaultsKey("key", default: 0)
-    var defaults: SealedDefaults { yard.defaults }
+    var defaults: SealedDefaults { sandbox.defaults }
 
     init() throws {
-        yard = try DefaultsYard { [received] options in
+        sandbox = try DefaultsSandbox { [received] options in
             options.onFailure = { error in received.failures.withLock { $0.append(error.code) } }
         }
     }
 
     @Test func thePresentValueComesFirstAndThenEveryOtherOne() async throws {
-        let other = try yard.other()
+        let other = try sandbox.other()
         var values = try defaults.changes(of: key).makeAsyncIterator()
         #expect(await values.next() == 0)
         for number in 1...20 {
@@ -43,15 +43,15 @@ import Testing
         try defaults.register(defaults: ["key": 1])
         #expect(await values.next() == 1)
         try defaults.addSuite(named: "behind")
-        #expect(try yard.other(suite: "behind").ask("add key") == "1")
+        #expect(try sandbox.other(suite: "behind").ask("add key") == "1")
         try await defaults.set(2, for: key)
         #expect(await values.next() == 2)
-        #expect(try yard.other(suite: "behind").ask("add key") == "2")
+        #expect(try sandbox.other(suite: "behind").ask("add key") == "2")
         try await defaults.set(3, for: key)
         #expect(await values.next() == 3)
         try await defaults.remove(key)
         #expect(await values.next() == 2)
-        #expect(try yard.other(suite: "behind").ask("add key") == "3")
+        #expect(try sandbox.other(suite: "behind").ask("add key") == "3")
         #expect(await values.next() == 3)
     }
 
@@ -74,14 +74,14 @@ import Testing
         var changes = try defaults.changes().makeAsyncIterator()
         var values = try defaults.changes(of: key).makeAsyncIterator()
         #expect(await values.next() == 1)
-        let good = try yard.keep(yard.file)
-        try yard.damage(yard.file)
+        let good = try sandbox.keep(sandbox.file)
+        try sandbox.damage(sandbox.file)
         let refused = try #require(await changes.next())
         #expect(refused.keys.isEmpty && (refused.rejection?.code == .tampered || refused.rejection?.code == .absent))
         var last = refused
         while last.rejection?.code == .absent { last = try #require(await changes.next()) }
         #expect(last.rejection?.code == .tampered)
-        try yard.put(good, at: yard.file)
+        try sandbox.put(good, at: sandbox.file)
         while last.rejection != nil { last = try #require(await changes.next()) }
         #expect(last.keys.isEmpty)
         try await defaults.set(2, for: key)
@@ -104,8 +104,8 @@ import Testing
         try await defaults.set(1, for: key)
         var values = try defaults.changes(of: key).makeAsyncIterator()
         #expect(await values.next() == 1)
-        try FileTree.remove(yard.fixture.container)
-        let successor = try yard.fixture.open().defaults()
+        try FileTree.remove(sandbox.fixture.container)
+        let successor = try sandbox.fixture.open().defaults()
         try await successor.set(2, for: key)
         #expect(await values.next() == 2)
         try await successor.set(3, for: key)

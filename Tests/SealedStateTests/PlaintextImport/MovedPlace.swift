@@ -14,8 +14,8 @@ enum PlaintextKind: String, CaseIterable, Sendable, CustomTestStringConvertible 
         switch self {
         case .record: Array(#"{"text":"plain"}"#.utf8)
         case .stream: unevenBytes(70_000)
-        case .defaults: try PlaintextImportYard.fixture("defaults.binary.plist")
-        case .aes: try PlaintextImportYard.fixture("widget_auth_state.encrypted")
+        case .defaults: try PlaintextImportSandbox.fixture("defaults.binary.plist")
+        case .aes: try PlaintextImportSandbox.fixture("widget_auth_state.encrypted")
         }
     }
 }
@@ -24,38 +24,41 @@ enum PlaintextKind: String, CaseIterable, Sendable, CustomTestStringConvertible 
 struct MovedPlace {
     let kind: PlaintextKind
     let name: String
-    let yard: PlaintextImportYard
+    let sandbox: PlaintextImportSandbox
 
     var words: [String] {
         [
-            "move-in", yard.fixture.place.path, yard.fixture.group.identifier, kind.rawValue, yard.path(name), name,
-            yard.path("key.raw"),
+            "move-in", sandbox.fixture.place.path, sandbox.fixture.group.identifier, kind.rawValue, sandbox.path(name),
+            name,
+            sandbox.path("key.raw"),
         ]
     }
 
-    var traced: TracedProcess { TracedProcess(words, log: yard.fixture.place.path + ".trace") }
+    var traced: TracedProcess { TracedProcess(words, log: sandbox.fixture.place.path + ".trace") }
 
     func run() throws -> String { try ChildProcess.run("sealed-probe", words).outputText.trimmingNewlines }
 
     /// Returns the plaintext, under its own name or set aside.
     func plaintext() throws -> [[UInt8]] {
-        try yard.plaintext.filter { $0 == name || ($0.hasPrefix(".\(name).") && $0.hasSuffix(".moving")) }
-            .map { try SystemFile.read(yard.path($0)) }
+        try sandbox.plaintext.filter { $0 == name || ($0.hasPrefix(".\(name).") && $0.hasSuffix(".moving")) }
+            .map { try SystemFile.read(sandbox.path($0)) }
     }
 
     func isSealed(_ bytes: [UInt8]) throws -> Bool {
         do {
             switch kind {
-            case .record: return try Array(yard.record(name).utf8) == bytes
-            case .aes: return try Array(yard.record(name).utf8) == PlaintextImportYard.fixture("widget_auth_state.json")
+            case .record: return try Array(sandbox.record(name).utf8) == bytes
+            case .aes:
+                return try Array(sandbox.record(name).utf8) == PlaintextImportSandbox.fixture("widget_auth_state.json")
             case .defaults:
-                return try yard.fixture.open().defaults(suite: name).contents() == PlaintextImportDefaultsTests.values
+                return try sandbox.fixture.open().defaults(suite: name).contents()
+                    == PlaintextImportDefaultsTests.values
             case .stream:
-                guard SystemFile.exists(yard.path(name) + ".sealed") else { return false }
-                let copy = try yard.file("copy", bytes)
+                guard SystemFile.exists(sandbox.path(name) + ".sealed") else { return false }
+                let copy = try sandbox.file("copy", bytes)
                 defer { unlink(copy) }
-                let target = yard.path(name) + ".sealed"
-                return try yard.importer { $0.keepsSource = true }.file(copy, to: target).word == "alreadySealed"
+                let target = sandbox.path(name) + ".sealed"
+                return try sandbox.importer { $0.keepsSource = true }.file(copy, to: target).word == "alreadySealed"
             }
         } catch let error as StoreError where error.code == .absent {
             return false
@@ -65,25 +68,25 @@ struct MovedPlace {
     /// Returns the record's sequence.
     func sequence() throws -> UInt64? {
         guard kind == .record || kind == .aes else { return nil }
-        return try yard.fixture.open().list().first { $0.name == name }?.provenance?.sequence
+        return try sandbox.fixture.open().list().first { $0.name == name }?.provenance?.sequence
     }
 
     /// Expects that the move has left no other files.
     func expectClean(_ call: TracedProcess.Call) throws {
-        #expect(try yard.fixture.staleFiles() == [], "\(call)")
-        #expect(try yard.plaintext.allSatisfy { $0 == "key.raw" || $0.hasSuffix(".sealed") }, "\(call)")
+        #expect(try sandbox.fixture.staleFiles() == [], "\(call)")
+        #expect(try sandbox.plaintext.allSatisfy { $0 == "key.raw" || $0.hasSuffix(".sealed") }, "\(call)")
     }
 
     /// Returns the calls of an undisturbed move, from the first that touches the file: those after which files can
     /// differ.
-    static func calls(_ kind: PlaintextKind, _ yard: PlaintextImportYard) throws -> [TracedProcess.Call] {
-        try yard.tutorial("key.raw")
+    static func calls(_ kind: PlaintextKind, _ sandbox: PlaintextImportSandbox) throws -> [TracedProcess.Call] {
+        try sandbox.tutorial("key.raw")
         // The first move of a group makes directories and lock files.
-        let first = MovedPlace(kind: kind, name: "first", yard: yard)
-        try yard.file(first.name, kind.contents())
+        let first = MovedPlace(kind: kind, name: "first", sandbox: sandbox)
+        try sandbox.file(first.name, kind.contents())
         #expect(try first.run() == "sealed")
-        let place = MovedPlace(kind: kind, name: "undisturbed", yard: yard)
-        try yard.file(place.name, kind.contents())
+        let place = MovedPlace(kind: kind, name: "undisturbed", sandbox: sandbox)
+        try sandbox.file(place.name, kind.contents())
         let traced = place.traced
         defer { traced.removeLog() }
         #expect(try traced.run().outputText == "sealed\n")

@@ -8,12 +8,12 @@ import Testing
 struct PlaintextImportCallFaultTests {
     @Test(arguments: isLongForm ? PlaintextKind.allCases : [.record, .stream])
     func whateverCallFailsNothingIsLost(_ kind: PlaintextKind) throws {
-        let yard = try PlaintextImportYard()
+        let sandbox = try PlaintextImportSandbox()
         let bytes = try kind.contents()
         var answers: Set<String> = []
-        for (index, call) in try MovedPlace.calls(kind, yard).enumerated() {
-            let place = MovedPlace(kind: kind, name: "f\(index)", yard: yard)
-            try yard.file(place.name, bytes)
+        for (index, call) in try MovedPlace.calls(kind, sandbox).enumerated() {
+            let place = MovedPlace(kind: kind, name: "f\(index)", sandbox: sandbox)
+            try sandbox.file(place.name, bytes)
             let traced = place.traced
             defer { traced.removeLog() }
             let failed = try traced.run(failing: call, with: "EIO")
@@ -36,19 +36,19 @@ struct PlaintextImportCallFaultTests {
 
     @Test func aFileThatMayNotBeRemovedKeepsItsName() throws {
         for call in ["unlinkat", "renameat2"] {
-            let (yard, place) = try yardWithFile()
+            let (sandbox, place) = try sandboxWithFile()
             let traced = place.traced
             defer { traced.removeLog() }
             let result = try traced.run(injecting: ["\(call):error=EACCES"])
             #expect(result.outputText == "sourceKept\n", "\(call)")
-            #expect(try SystemFile.exists(yard.path("f")) && yard.plaintext.count == 1, "\(call)")
+            #expect(try SystemFile.exists(sandbox.path("f")) && sandbox.plaintext.count == 1, "\(call)")
             #expect(try place.isSealed(place.kind.contents()), "\(call)")
         }
     }
 
     /// Some file systems cannot rename without replacing.
     @Test func whereNothingCanBeSetAsideItIsRemovedAllTheSame() throws {
-        let (_, place) = try yardWithFile()
+        let (_, place) = try sandboxWithFile()
         let traced = place.traced
         defer { traced.removeLog() }
         #expect(try traced.run(injecting: ["renameat2:error=EINVAL"]).outputText == "sealed\n")
@@ -56,11 +56,11 @@ struct PlaintextImportCallFaultTests {
         #expect(try place.isSealed(place.kind.contents()))
     }
 
-    private func yardWithFile() throws -> (PlaintextImportYard, MovedPlace) {
-        let yard = try PlaintextImportYard()
-        _ = try yard.fixture.open()
-        let place = MovedPlace(kind: .record, name: "f", yard: yard)
-        try yard.file("f", place.kind.contents())
-        return (yard, place)
+    private func sandboxWithFile() throws -> (PlaintextImportSandbox, MovedPlace) {
+        let sandbox = try PlaintextImportSandbox()
+        _ = try sandbox.fixture.open()
+        let place = MovedPlace(kind: .record, name: "f", sandbox: sandbox)
+        try sandbox.file("f", place.kind.contents())
+        return (sandbox, place)
     }
 }

@@ -14,47 +14,47 @@ import Testing
 
     @Test(arguments: ["defaults.xml.plist", "defaults.binary.plist"])
     func aPropertyListBecomesASuite(name: String) throws {
-        let yard = try PlaintextImportYard()
-        let item = try yard.importer().defaults(yard.tutorial(name), suite: "settings")
+        let sandbox = try PlaintextImportSandbox()
+        let item = try sandbox.importer().defaults(sandbox.tutorial(name), suite: "settings")
         #expect(item.word == "sealed" && item.isSourceRemoved && item.form == .defaults && item.target == "settings")
-        #expect(try yard.fixture.open().defaults(suite: "settings").contents() == Self.values)
-        #expect(try yard.plaintext == [])
+        #expect(try sandbox.fixture.open().defaults(suite: "settings").contents() == Self.values)
+        #expect(try sandbox.plaintext == [])
         #expect(item.notes == [])
     }
 
     @Test func theSuiteIsNamedAsTheFileUnlessStated() throws {
-        let yard = try PlaintextImportYard()
-        let path = try yard.file("com.example.app.plist", PlaintextImportYard.fixture("defaults.xml.plist"))
-        #expect(try yard.importer().defaults(path).target == "com.example.app")
-        #expect(try yard.fixture.open().defaultsSuites() == ["com.example.app"])
-        #expect(try yard.importer().defaults(path).word == "gone")
+        let sandbox = try PlaintextImportSandbox()
+        let path = try sandbox.file("com.example.app.plist", PlaintextImportSandbox.fixture("defaults.xml.plist"))
+        #expect(try sandbox.importer().defaults(path).target == "com.example.app")
+        #expect(try sandbox.fixture.open().defaultsSuites() == ["com.example.app"])
+        #expect(try sandbox.importer().defaults(path).word == "gone")
     }
 
     @Test func whatElseTheSuiteHoldsStays() throws {
-        let yard = try PlaintextImportYard()
-        try yard.fixture.open().defaults(suite: "s").edit { $0 = ["own": .integer(1), "ratio": .real(0.25)] }
-        #expect(try yard.importer().defaults(yard.tutorial("defaults.binary.plist"), suite: "s").word == "sealed")
+        let sandbox = try PlaintextImportSandbox()
+        try sandbox.fixture.open().defaults(suite: "s").edit { $0 = ["own": .integer(1), "ratio": .real(0.25)] }
+        #expect(try sandbox.importer().defaults(sandbox.tutorial("defaults.binary.plist"), suite: "s").word == "sealed")
         let expected = Self.values.merging(["own": .integer(1)]) { first, _ in first }
-        #expect(try yard.fixture.open().defaults(suite: "s").contents() == expected)
+        #expect(try sandbox.fixture.open().defaults(suite: "s").contents() == expected)
     }
 
     @Test func aValueThatDiffersIsAConflictAndNoneIsTaken() throws {
-        let yard = try PlaintextImportYard()
-        try yard.fixture.open().defaults(suite: "s").edit { $0 = ["ratio": .real(0.5)] }
-        let path = try yard.tutorial("defaults.binary.plist")
-        let error = refusal { _ = try yard.importer().defaults(path, suite: "s") }
+        let sandbox = try PlaintextImportSandbox()
+        try sandbox.fixture.open().defaults(suite: "s").edit { $0 = ["ratio": .real(0.5)] }
+        let path = try sandbox.tutorial("defaults.binary.plist")
+        let error = refusal { _ = try sandbox.importer().defaults(path, suite: "s") }
         #expect(error?.code == .conflict && error?.reason.contains("ratio") == true)
-        #expect(try yard.fixture.open().defaults(suite: "s").contents() == ["ratio": .real(0.5)])
+        #expect(try sandbox.fixture.open().defaults(suite: "s").contents() == ["ratio": .real(0.5)])
         #expect(SystemFile.exists(path))
-        #expect(try yard.importer { $0.replacesTarget = true }.defaults(path, suite: "s").isSourceRemoved)
-        #expect(try yard.fixture.open().defaults(suite: "s").contents() == Self.values)
+        #expect(try sandbox.importer { $0.replacesTarget = true }.defaults(path, suite: "s").isSourceRemoved)
+        #expect(try sandbox.fixture.open().defaults(suite: "s").contents() == Self.values)
     }
 
     @Test func keyedArchivesComeInAsBytesAndAreNamed() throws {
-        let yard = try PlaintextImportYard()
-        let item = try yard.importer().defaults(yard.tutorial("archive.plist"), suite: "s")
+        let sandbox = try PlaintextImportSandbox()
+        let item = try sandbox.importer().defaults(sandbox.tutorial("archive.plist"), suite: "s")
         #expect(item.notes.count == 1 && item.notes[0].contains("archived") && !item.notes[0].contains("plain,"))
-        let contents = try yard.fixture.open().defaults(suite: "s").contents()
+        let contents = try sandbox.fixture.open().defaults(suite: "s").contents()
         #expect(contents["plain"] == .integer(1))
         guard case .data(let bytes) = contents["archived"] else {
             Issue.record("no bytes")
@@ -65,41 +65,41 @@ import Testing
 
     @Test(arguments: ["", "text", "{ a = b; }", "<plist version=\"1.0\"><array/></plist>", "bplist00garbage"])
     func whatIsNoDictionaryIsRefused(text: String) throws {
-        let yard = try PlaintextImportYard()
-        let path = try yard.file("x.plist", text)
-        #expect(code { _ = try yard.importer().defaults(path) } == .sourceMalformed)
+        let sandbox = try PlaintextImportSandbox()
+        let path = try sandbox.file("x.plist", text)
+        #expect(code { _ = try sandbox.importer().defaults(path) } == .sourceMalformed)
         #expect(SystemFile.exists(path))
     }
 
     @Test func anEmptyListHasAnAnswerOfItsOwn() throws {
-        let yard = try PlaintextImportYard()
-        let path = try yard.file("x.plist", "<plist version=\"1.0\"><dict/></plist>")
-        #expect(try yard.importer().defaults(path).word == "left")
+        let sandbox = try PlaintextImportSandbox()
+        let path = try sandbox.file("x.plist", "<plist version=\"1.0\"><dict/></plist>")
+        #expect(try sandbox.importer().defaults(path).word == "left")
         #expect(SystemFile.exists(path))
     }
 
     @Test func aRemovedSuiteDoesNotComeBackUnasked() throws {
-        let yard = try PlaintextImportYard()
-        let path = try yard.tutorial("defaults.xml.plist")
-        _ = try yard.importer { $0.keepsSource = true }.defaults(path, suite: "s")
-        try yard.fixture.open().defaults(suite: "s").removePersistentDomain()
-        #expect(code { _ = try yard.importer().defaults(path, suite: "s") } == .conflict)
+        let sandbox = try PlaintextImportSandbox()
+        let path = try sandbox.tutorial("defaults.xml.plist")
+        _ = try sandbox.importer { $0.keepsSource = true }.defaults(path, suite: "s")
+        try sandbox.fixture.open().defaults(suite: "s").removePersistentDomain()
+        #expect(code { _ = try sandbox.importer().defaults(path, suite: "s") } == .conflict)
         #expect(SystemFile.exists(path))
-        #expect(try yard.importer { $0.replacesTarget = true }.defaults(path, suite: "s").isSourceRemoved)
+        #expect(try sandbox.importer { $0.replacesTarget = true }.defaults(path, suite: "s").isSourceRemoved)
     }
 
     @Test func aDryRunRefusesWhatTheMoveWould() throws {
-        let yard = try PlaintextImportYard()
+        let sandbox = try PlaintextImportSandbox()
         let value = String(repeating: "x", count: 2_000_000)
-        let path = try yard.file(
+        let path = try sandbox.file(
             "x.plist", "<plist version=\"1.0\"><dict><key>k</key><string>\(value)</string></dict></plist>")
-        #expect(code { _ = try yard.importer { $0.isDryRun = true }.defaults(path) } == .tooLarge)
+        #expect(code { _ = try sandbox.importer { $0.isDryRun = true }.defaults(path) } == .tooLarge)
     }
 
     @Test func aNameThatIsNoSuitesIsRefused() throws {
-        let yard = try PlaintextImportYard()
-        let path = try yard.tutorial("defaults.xml.plist")
-        #expect(code { _ = try yard.importer().defaults(path, suite: "a/b") } == .invalidName)
+        let sandbox = try PlaintextImportSandbox()
+        let path = try sandbox.tutorial("defaults.xml.plist")
+        #expect(code { _ = try sandbox.importer().defaults(path, suite: "a/b") } == .invalidName)
         #expect(SystemFile.exists(path))
     }
 }

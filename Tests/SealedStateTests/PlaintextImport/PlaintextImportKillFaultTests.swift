@@ -10,12 +10,12 @@ struct PlaintextImportKillFaultTests {
     @Test(arguments: PlaintextKind.allCases) func killedAnywhereItGoesOnAndNothingIsLostOrDoubled(
         _ kind: PlaintextKind
     ) throws {
-        let yard = try PlaintextImportYard()
+        let sandbox = try PlaintextImportSandbox()
         let bytes = try kind.contents()
         var ends: Set<String> = []
-        for (index, call) in try MovedPlace.calls(kind, yard).enumerated() {
-            let place = MovedPlace(kind: kind, name: "f\(index)", yard: yard)
-            try yard.file(place.name, bytes)
+        for (index, call) in try MovedPlace.calls(kind, sandbox).enumerated() {
+            let place = MovedPlace(kind: kind, name: "f\(index)", sandbox: sandbox)
+            try sandbox.file(place.name, bytes)
             let traced = place.traced
             defer { traced.removeLog() }
             #expect(try traced.run(killedAt: call).status == .signalled(SIGKILL), "\(call)")

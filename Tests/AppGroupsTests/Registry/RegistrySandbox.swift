@@ -4,7 +4,7 @@ import SystemPackage
 import TestSupport
 
 /// A home with one group in it, seen from outside.
-struct RegistryYard {
+struct RegistrySandbox {
     let temporary: TemporaryHome
     let group: AppGroup
 

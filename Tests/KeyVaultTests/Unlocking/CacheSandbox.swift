@@ -48,7 +48,7 @@ enum CacheKind: String, CaseIterable, Sendable {
 }
 
 /// One cache of a kind, with its resources.
-struct CacheYard {
+struct CacheSandbox {
     let kind: CacheKind
     let caches: UnlockCaches
     let memory: MemoryDirectory?

@@ -6,7 +6,7 @@ import TestSupport
 @testable import KeyVault
 
 /// A vault with recognisable secrets, and the search for them.
-struct CanaryYard {
+struct CanarySandbox {
     let fixture: VaultFixture
     let passphraseText: [UInt8]
     let identity: Identity

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// A domain, and a directory with files to coordinate.
-final class CoordinationYard: Sendable {
+final class CoordinationSandbox: Sendable {
     let place: TemporaryDirectory
     let domain: CoordinationDomain
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A home with one group, its center, and children that post and observe there.
-final class NotificationYard: Sendable {
+final class NotificationSandbox: Sendable {
     let temporary: TemporaryHome
     let group: AppGroup
     let center: GroupNotificationCenter

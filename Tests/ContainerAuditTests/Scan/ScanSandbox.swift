@@ -4,7 +4,7 @@ import Glibc
 import TestSupport
 
 /// A directory with planted secrets, audited without keys.
-final class ScanYard: Sendable {
+final class ScanSandbox: Sendable {
     let directory: TemporaryDirectory
 
     init() throws { directory = try TemporaryDirectory() }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A working directory, `inside`, beside one that must stay untouched, `outside`, with a file `precious` in it.
-final class Yard: Sendable {
+final class Sandbox: Sendable {
     let place: TemporaryDirectory
     let inside: Directory
 
@@ -45,14 +45,14 @@ enum Planted: String, CaseIterable, Sendable {
     /// The objects that this user can plant; only root makes devices.
     static var possible: [Planted] { geteuid() == 0 ? allCases : allCases.filter { $0 != .device } }
 
-    func plant(_ name: String, in yard: Yard) throws {
+    func plant(_ name: String, in sandbox: Sandbox) throws {
         switch self {
-        case .fifo: try yard.place.fifo("inside/" + name)
-        case .directory: try yard.place.directory("inside/" + name)
-        case .linkToFile: try yard.place.link("inside/" + name, to: "../outside/precious")
-        case .linkToDirectory: try yard.place.link("inside/" + name, to: "../outside")
-        case .danglingLink: try yard.place.link("inside/" + name, to: "../outside/new")
-        case .device: #expect(mknod(yard.path(name), S_IFCHR | 0o600, makedev(1, 3)) == 0)
+        case .fifo: try sandbox.place.fifo("inside/" + name)
+        case .directory: try sandbox.place.directory("inside/" + name)
+        case .linkToFile: try sandbox.place.link("inside/" + name, to: "../outside/precious")
+        case .linkToDirectory: try sandbox.place.link("inside/" + name, to: "../outside")
+        case .danglingLink: try sandbox.place.link("inside/" + name, to: "../outside/new")
+        case .device: #expect(mknod(sandbox.path(name), S_IFCHR | 0o600, makedev(1, 3)) == 0)
         }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 @testable import KeyVault
 
 /// A root and its slots, without a vault.
-final class SlotYard: Sendable {
+final class SlotSandbox: Sendable {
     let root = RootKey.random()
     let vaultID = SecureRandom.bytes(count: 16)
 

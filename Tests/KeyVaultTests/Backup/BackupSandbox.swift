@@ -7,7 +7,7 @@ import TestSupport
 @testable import KeyVault
 
 /// Two homes of one group, and the identity that opens every vault and backup here. Trying an identity is cheap.
-struct BackupYard {
+struct BackupSandbox {
     let here: VaultFixture
     /// Another machine, or this machine after a loss.
     let there: VaultFixture

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// A group, and a directory for plaintext beside its home.
-struct PlaintextImportYard {
+struct PlaintextImportSandbox {
     let fixture: StoreFixture
     let plain: TemporaryDirectory
 

@@ -8,7 +8,7 @@ import Testing
 @testable import AppGroups
 
 /// A home with one group, its open container, and children that use its IPC. Their kernel objects are removed with it.
-final class IPCYard: Sendable {
+final class IPCSandbox: Sendable {
     private let temporary: TemporaryDirectory
     let home: GroupsHome
     let group: AppGroup

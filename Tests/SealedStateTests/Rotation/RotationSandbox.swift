@@ -10,7 +10,7 @@ import Testing
 @testable import SealedState
 
 /// A home with a group whose keys are rotated.
-struct RotationYard {
+struct RotationSandbox {
     let fixture: StoreFixture
     let store: SealedStore
     /// The key of epoch 1.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A home of its own with one suite, and other processes that use it.
-struct DefaultsYard {
+struct DefaultsSandbox {
     let fixture: StoreFixture
     let store: SealedStore
     let defaults: SealedDefaults

@@ -25,7 +25,7 @@ struct Unguarded: SealedRecord, Equatable {
 }
 
 /// A home whose vault opens with a person's identity, and with a key file that does not give access to *when unlocked*.
-struct ProtectedYard {
+struct ProtectedSandbox {
     let fixture: StoreFixture
     let identity: Identity
     /// A fresh runtime directory in memory, for unlocked keys.

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Processes that write, read and watch four records at once, while they are killed, stopped and woken at random.
-final class StressYard: Sendable {
+final class StressSandbox: Sendable {
     static let records = 4
     static let writers = 8
 

@@ -14,7 +14,7 @@ struct Token: SealedRecord, Equatable {
 }
 
 /// A home of its own with one group, its container and its vault.
-final class AuditYard: Sendable {
+final class AuditSandbox: Sendable {
     static let records = "Library/Application Support/Records"
     let directory: TemporaryDirectory
     let group: AppGroup
@@ -27,7 +27,7 @@ final class AuditYard: Sendable {
     }
 
     /// Copies the home to another place, for the view of another process: accepted states are read from disk there.
-    init(copying other: AuditYard) throws {
+    init(copying other: AuditSandbox) throws {
         directory = try TemporaryDirectory()
         group = other.group
         home = GroupsHome(root: directory.path("home"))
@@ -112,5 +112,5 @@ extension AuditReport {
 
     func finding(_ id: String) -> Finding? { findings.first { $0.id == id } }
     func file(_ path: String) -> AuditedFile? { files.first { $0.path == path } }
-    func verdict(ofRecord name: String) -> Verdict? { file("\(AuditYard.records)/\(name).sealed")?.verdict }
+    func verdict(ofRecord name: String) -> Verdict? { file("\(AuditSandbox.records)/\(name).sealed")?.verdict }
 }

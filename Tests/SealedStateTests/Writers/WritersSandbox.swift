@@ -10,7 +10,7 @@ import Testing
 
 /// A group with a team key, an app that may write `note` and everything below `accounts`, and an extension that may
 /// write `inbox` only. Both programs hold all of the group's keys.
-struct WritersYard {
+struct WritersSandbox {
     let fixture: StoreFixture
     let team: TeamKey
     let app: WriterKey

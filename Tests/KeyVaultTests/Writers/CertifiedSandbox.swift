@@ -9,13 +9,13 @@ import Testing
 @testable import KeyVault
 
 /// A vault with two persons and a service, certified by a team key.
-struct CertifiedYard {
-    let yard: RekeyYard
+struct CertifiedSandbox {
+    let sandbox: RekeySandbox
     let team: TeamKey
-    var fixture: VaultFixture { yard.fixture }
+    var fixture: VaultFixture { sandbox.fixture }
 
     init(isCertified: Bool = true) throws {
-        yard = try RekeyYard()
+        sandbox = try RekeySandbox()
         team = try .random()
         if isCertified { try certify(by: team) }
     }
@@ -26,17 +26,17 @@ struct CertifiedYard {
         replacing lostKey: TeamPublicKey? = nil
     ) throws(VaultError) -> Vault {
         try Vault.certify(
-            fixture.accessGroup, in: fixture.home, by: team, with: credential ?? .identity(yard.ada),
+            fixture.accessGroup, in: fixture.home, by: team, with: credential ?? .identity(sandbox.ada),
             fingerprint: fingerprint, replacing: lostKey)
     }
 
     func open(_ credential: VaultCredential? = nil, stating key: TeamPublicKey? = nil) throws(VaultError) -> Vault {
-        try fixture.open(with: credential ?? .identity(yard.ada), options: VaultOptions(teamKey: key))
+        try fixture.open(with: credential ?? .identity(sandbox.ada), options: VaultOptions(teamKey: key))
     }
 
     /// Returns the codes with which a person and the service are refused, `nil` for each that opens.
     func refusals(stating key: TeamPublicKey? = nil) -> [VaultError.Code?] {
-        [.identity(yard.ada), .defaultKeyFile].map { credential in
+        [.identity(sandbox.ada), .defaultKeyFile].map { credential in
             code { () throws(VaultError) in _ = try open(credential, stating: key) }
         }
     }
@@ -52,7 +52,7 @@ struct CertifiedYard {
         try elsewhere.directory.directory("Vaults")
         try elsewhere.directory.directory("Vaults/\(elsewhere.accessGroup)")
         try elsewhere.restore(try fixture.copy())
-        try body(try elsewhere.accept(.identity(yard.bob)))
+        try body(try elsewhere.accept(.identity(sandbox.bob)))
         return try elsewhere.copy()
     }
 
@@ -65,7 +65,7 @@ struct CertifiedYard {
         try elsewhere.directory.directory("Vaults")
         try elsewhere.directory.directory("Vaults/\(elsewhere.accessGroup)")
         try elsewhere.restore(try fixture.copy())
-        let bob = try elsewhere.accept(.identity(yard.bob))
+        let bob = try elsewhere.accept(.identity(sandbox.bob))
         let contents = try bob.current()
         try elsewhere.forgetPlaces()
         var draft = try bob.keys.withPerson { root throws(VaultError) in

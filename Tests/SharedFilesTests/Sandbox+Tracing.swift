@@ -1,6 +1,6 @@
 import TestSupport
 
-extension Yard {
+extension Sandbox {
     private static let size = 100
 
     /// The value that a traced replace writes.
