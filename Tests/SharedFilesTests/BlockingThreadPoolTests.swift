@@ -104,7 +104,7 @@ struct BlockingThreadPoolTests {
         try await first
     }
 
-    @Test func cancellingEndsStandingInTheLine() async throws {
+    @Test func cancellingRemovesACallFromTheQueue() async throws {
         let (threads, gate) = (BlockingThreadPool(named: "test", most: 1), Gate())
         async let first: Void = threads.run(atMost: nil, "test", "it") { _ in gate.pass() }
         try await gate.entered(1)

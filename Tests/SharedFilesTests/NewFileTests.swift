@@ -29,7 +29,7 @@ import Testing
         #expect(try sandbox.names() == ["x"])
     }
 
-    @Test(arguments: strategies) func aLiveWritersFileIsNoLitter(_ strategy: TemporaryStrategy) throws {
+    @Test(arguments: strategies) func aLiveWritersFileIsNotStale(_ strategy: TemporaryStrategy) throws {
         let sandbox = try Sandbox()
         let first = try NewFile.create(in: sandbox.inside, leaf: "x", mode: 0o600, strategy: strategy)
         let second = try NewFile.create(in: sandbox.inside, leaf: "x", mode: 0o600, strategy: strategy)

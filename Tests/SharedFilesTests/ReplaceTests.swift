@@ -79,7 +79,7 @@ import Testing
     }
 
     // A crash between linkat and renameat leaves one kind of litter, a crash of the named strategy the other.
-    @Test func litterOfACrashGoesWithTheNextWrite() throws {
+    @Test func nextWriteRemovesStaleFilesOfACrash() throws {
         let sandbox = try Sandbox()
         try sandbox.file("x", "old")
         try sandbox.file(".x.new", "complete but never renamed")

@@ -46,7 +46,7 @@ struct PlaintextEntry {
     private static func nameBefore(_ entry: WalkEntry) -> String? {
         guard let facts = entry.attributes else { return nil }
         let slash = entry.path.lastIndex(of: "/").map { entry.path.index(after: $0) } ?? entry.path.startIndex
-        return AsideName(String(entry.path[slash...]), of: facts).map { entry.path[..<slash] + $0.leaf }
+        return SetAsideName(String(entry.path[slash...]), of: facts).map { entry.path[..<slash] + $0.leaf }
     }
 
     private static func reason(

@@ -56,10 +56,10 @@ struct RekeyKillFaultTests {
     }
 
     /// The damaged part of an abandoned `vault`.
-    enum GivenUp: String, CaseIterable, Sendable { case index, file }
+    enum AbandonedPart: String, CaseIterable, Sendable { case index, file }
 
     /// `vault rekey --without-vault` is killed and run again. It loses only the damaged parts.
-    @Test(arguments: GivenUp.allCases) func aKilledGivingUpLosesNothingMore(_ damage: GivenUp) throws {
+    @Test(arguments: AbandonedPart.allCases) func aKilledGivingUpLosesNothingMore(_ damage: AbandonedPart) throws {
         let calls = try givingUpCalls(damage)
         let renames = calls.filter { $0.name == "renameat" && $0.line.contains("\"vault") }
         #expect(renames.count >= 3 && calls.contains { $0.name == "linkat" && $0.line.contains("abandoned") })
@@ -69,7 +69,7 @@ struct RekeyKillFaultTests {
         }
         var killCount = 0
         for (_, call) in sampled {
-            let sandbox = try GivenUpVault(damage)
+            let sandbox = try AbandonedVault(damage)
             let traced = sandbox.rekey()
             defer { traced.removeLog() }
             let killed = try traced.run(killedAt: call, environment: sandbox.environment)
@@ -80,8 +80,8 @@ struct RekeyKillFaultTests {
     }
 
     /// Returns the calls of an undisturbed run from the acquisition of the lock.
-    private func givingUpCalls(_ damage: GivenUp) throws -> [TracedProcess.Call] {
-        let sandbox = try GivenUpVault(damage)
+    private func givingUpCalls(_ damage: AbandonedPart) throws -> [TracedProcess.Call] {
+        let sandbox = try AbandonedVault(damage)
         let traced = sandbox.rekey()
         defer { traced.removeLog() }
         let result = try traced.run(environment: sandbox.environment)
@@ -122,7 +122,7 @@ final class RekeyedVault {
     enum Removal: String, CaseIterable, Sendable { case service, person }
 
     /// The removed holder, with the credentials.
-    struct Leaver {
+    struct RemovedHolder {
         let id: UInt32
         let credential: VaultCredential
         let vault: Vault
@@ -179,7 +179,7 @@ final class RekeyedVault {
     }
 
     /// Adds a slot for a holder, who opens the vault with it.
-    func addLeaver() throws -> Leaver {
+    func addLeaver() throws -> RemovedHolder {
         round += 1
         let credential: VaultCredential
         let id: UInt32
@@ -198,10 +198,10 @@ final class RekeyedVault {
         let vault = try fixture.open(with: credential)
         var roots = [vault.keys.service]
         if removal == .person { roots.append(try vault.keys.withPerson { root throws(VaultError) in root }) }
-        return Leaver(id: id, credential: credential, vault: vault, roots: roots)
+        return RemovedHolder(id: id, credential: credential, vault: vault, roots: roots)
     }
 
-    func rekey(removing leaver: Leaver) -> TracedProcess {
+    func rekey(removing leaver: RemovedHolder) -> TracedProcess {
         TracedProcess(
             ["vault", "rekey", "--remove-slot", "\(leaver.id)", "--yes", "--json"] + asAda, of: "sealctl",
             log: fixture.directory.path + ".trace")
@@ -210,7 +210,7 @@ final class RekeyedVault {
     /// Checks that the next person's opening completes the rekey, and that all remaining holders can read everything.
     ///
     /// - Returns: `true` if the leaver has lost access. Otherwise the leaver is removed now.
-    func expectWhole(_ comment: Comment, without leaver: Leaver) throws -> Bool {
+    func expectWhole(_ comment: Comment, without leaver: RemovedHolder) throws -> Bool {
         // Between any two writes a service continues.
         try expectItems(try fixture.open(), isPersons: false, comment)
         let ada = try person()
@@ -245,7 +245,7 @@ final class RekeyedVault {
     }
 
     /// Checks that the credential, a running program and the old roots open nothing that is written now.
-    private func expectOut(_ leaver: Leaver, _ ada: Vault, _ comment: Comment) throws {
+    private func expectOut(_ leaver: RemovedHolder, _ ada: Vault, _ comment: Comment) throws {
         let refusal = code { () throws(VaultError) in _ = try fixture.open(with: leaver.credential) }
         #expect(refusal == (removal == .service ? .wrongKeyFile : .wrongIdentity), comment)
         try ada.add("after", "\(round)")

@@ -10,7 +10,7 @@ import Testing
 /// error (`lockLost`) for each writer that may have overwritten another's value. Not guaranteed: an update can be lost.
 @Suite(.timeLimit(.minutes(30))) struct LockRobberyFaultTests {
     /// A writer's line: `ack RECORD COUNT SEQUENCE` or `failed RECORD CODE`.
-    private struct Saying: Sendable {
+    private struct WriterLine: Sendable {
         let writer: Int
         let words: [Substring]
         var isAcknowledged: Bool { words.first == "ack" && words.count == 4 }
@@ -32,7 +32,7 @@ import Testing
     @Test(arguments: [false, true]) func nothingIsTornAndWhatMayBeLostIsTold(_ isReplaced: Bool) throws {
         let sandbox = try StressSandbox()
         let writing = Mutex(StressSandbox.writers)
-        let results = try concurrently(StressSandbox.writers + 2) { slot -> [Saying] in
+        let results = try concurrently(StressSandbox.writers + 2) { slot -> [WriterLine] in
             let isOver = { writing.withLock { $0 == 0 } }
             if slot == StressSandbox.writers { try Self.rob(sandbox.fixture, replacing: isReplaced, until: isOver) }
             if slot > StressSandbox.writers { try Self.read(sandbox, until: isOver) }
@@ -43,10 +43,10 @@ import Testing
         try judge(try results.flatMap { try $0.get() }, sandbox)
     }
 
-    private static func write(_ slot: Int, _ sandbox: StressSandbox) throws -> [Saying] {
+    private static func write(_ slot: Int, _ sandbox: StressSandbox) throws -> [WriterLine] {
         let writer = try sandbox.start("stress-write", "\(slot)", "\(sandbox.seed >> 32 &+ UInt64(slot))")
         return try (0..<rounds).map { _ in
-            Saying(writer: slot, words: try #require(try writer.readLine()).split(separator: " "))
+            WriterLine(writer: slot, words: try #require(try writer.readLine()).split(separator: " "))
         }
     }
 
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    private func judge(_ sayings: [Saying], _ sandbox: StressSandbox) throws {
+    private func judge(_ sayings: [WriterLine], _ sandbox: StressSandbox) throws {
         let codes = Set(sayings.compactMap(\.code))
         // Not empty: the robbery took effect.
         #expect(!codes.isEmpty && codes.isSubset(of: Self.refusals), "\(codes)")
@@ -97,7 +97,7 @@ import Testing
     }
 
     /// Returns whether the readable records contain less than was acknowledged.
-    private func isLost(_ acknowledged: [Saying], _ sandbox: StressSandbox) throws -> Bool {
+    private func isLost(_ acknowledged: [WriterLine], _ sandbox: StressSandbox) throws -> Bool {
         let states = try sandbox.fixture.probe("stress-finish").split(separator: "\n").map { FinalRecord(String($0)) }
         return acknowledged.contains { saying in
             guard let record = Int(saying.words[1]), let count = Int(saying.words[2]), record < states.count,

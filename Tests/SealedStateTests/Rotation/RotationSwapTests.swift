@@ -33,7 +33,7 @@ struct RotationSwapTests {
         let options = sandbox.options()
         let resealer = Resealer(
             store: sandbox.store, options: options, throttle: Throttle(options), epochs: [.afterFirstUnlock: epoch])
-        var left: [LeftBlob] = []
+        var left: [SkippedBlob] = []
         for blob in blobs {
             if case .left(let reason, _) = try resealer.reseal(blob) { left.append(reason) }
         }

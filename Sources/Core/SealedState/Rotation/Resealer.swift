@@ -14,7 +14,7 @@ struct Resealer {
         /// The blob has changed since it was found; the next walk examines it.
         case changed
         /// The blob stays unchanged; with its identity, if it could be opened.
-        case left(LeftBlob, BlobIdentity?)
+        case left(SkippedBlob, BlobIdentity?)
     }
 
     let store: SealedStore
@@ -40,7 +40,7 @@ struct Resealer {
             guard Self.leavable.contains(error.code) else { throw error }
             // Like other programs' writes, a removal does not concern the rotation.
             if (error.cause as? FileError)?.code == .notFound { return .changed }
-            return .left(LeftBlob(blob.path, error, epoch: try? blob.header.get().header.epoch), opened)
+            return .left(SkippedBlob(blob.path, error, epoch: try? blob.header.get().header.epoch), opened)
         }
     }
 

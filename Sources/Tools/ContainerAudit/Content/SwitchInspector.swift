@@ -5,7 +5,7 @@ internal import ContentDecoding
 /// Each name gives one hit per file: a column of a million rows is one switch.
 struct SwitchInspector: ValueInspector {
     private var verdicts: [UInt64: SecuritySwitch?] = [:]
-    private var reported: Set<SecuritySwitch.Sighting> = []
+    private var reported: Set<SecuritySwitch.ReportedSwitch> = []
     private let holder: SecretHolder
 
     /// The limit on names, so that a hostile file cannot exhaust memory.
@@ -31,7 +31,7 @@ struct SwitchInspector: ValueInspector {
     private mutating func hit(
         _ check: AuditCheck, _ known: SecuritySwitch, _ value: Bool, _ name: UnsafeRawBufferPointer
     ) -> [ContentHit] {
-        guard reported.insert(SecuritySwitch.Sighting(name: Self.hash(name), check: check.id)).inserted else {
+        guard reported.insert(SecuritySwitch.ReportedSwitch(name: Self.hash(name), check: check.id)).inserted else {
             return []
         }
         let text = String(decoding: name, as: UTF8.self)
@@ -86,7 +86,7 @@ struct SwitchInspector: ValueInspector {
 
 extension SecuritySwitch {
     /// A reported switch, so that each is reported once.
-    struct Sighting: Hashable {
+    struct ReportedSwitch: Hashable {
         let name: UInt64
         let check: String
     }

@@ -31,7 +31,7 @@ struct Leftovers {
             }
             guard let facts = entry.attributes, facts.kind == .regular else { return }
             let leaf = FilePath(entry.path).lastComponent?.string ?? entry.path
-            if let aside = AsideName(leaf, of: facts) {
+            if let aside = SetAsideName(leaf, of: facts) {
                 nameBack(entry.path, aside, &plan)
             } else if let name = TemporaryLeaf(leaf), Self.isOld(facts) {
                 if isOurs(name, entry.path) {
@@ -104,7 +104,7 @@ struct Leftovers {
         }
     }
 
-    private func nameBack(_ path: String, _ aside: AsideName, _ plan: inout RepairPlan) {
+    private func nameBack(_ path: String, _ aside: SetAsideName, _ plan: inout RepairPlan) {
         let own = Self.sibling(aside.leaf, of: path)
         if (try? root.exists(own)) == true {
             plan.notes.append(

@@ -2,7 +2,7 @@ internal import SealedState
 
 /// Blobs of a container under keys that the vault does not contain. After a completed rotation a backup's keys no
 /// longer open them, so a command that completes a rotation asks first or waits.
-struct UnheldBlobs {
+struct UnknownKeyBlobs {
     private let paths: [String]
 
     /// Creates an empty list.

@@ -6,13 +6,13 @@ import Testing
 @testable import KeyVault
 
 /// A damaged vault that a person abandons with `sealctl vault rekey --without-vault`.
-struct GivenUpVault {
-    private let damage: RekeyKillFaultTests.GivenUp
+struct AbandonedVault {
+    private let damage: RekeyKillFaultTests.AbandonedPart
     private let sandbox: RekeySandbox
     /// The former sealing key.
     private let key: KeyID
 
-    init(_ damage: RekeyKillFaultTests.GivenUp) throws {
+    init(_ damage: RekeyKillFaultTests.AbandonedPart) throws {
         self.damage = damage
         sandbox = try RekeySandbox()
         key = try sandbox.fixture.open().activeKey().id

@@ -9,7 +9,7 @@ import Testing
 @testable import KeyVault
 
 /// Tests of an abandoned service compartment: everything that can be kept is kept, and the result states the losses.
-@Suite struct GivenUpVaultTests {
+@Suite struct AbandonedVaultTests {
     private let sandbox: RekeySandbox
     private var fixture: VaultFixture { sandbox.fixture }
 
