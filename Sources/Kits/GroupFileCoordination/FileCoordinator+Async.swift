@@ -58,7 +58,7 @@ extension FileCoordinator {
             }
         }
         let number = waits(task)
-        defer { waitsNoLonger(number) }
+        defer { stopWaiting(number) }
         return try await withTaskCancellationHandler {
             await task.value
         } onCancel: {

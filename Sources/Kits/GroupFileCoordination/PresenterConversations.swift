@@ -55,7 +55,7 @@ final class PresenterConversations: Sendable {
     }
 
     /// Returns whether a presenter was added that was not asked.
-    func hasNewcomers(for items: [AnnouncedItem], _ limit: WaitLimit) throws(FileError) -> Bool {
+    func hasNewPresenters(for items: [AnnouncedItem], _ limit: WaitLimit) throws(FileError) -> Bool {
         try !concerned(by: items, limit).isEmpty
     }
 

@@ -18,7 +18,7 @@ struct Move<Form: SealedForm> {
             try form.rehearse()
             if options.isDryRun { return item }
             try form.store.requireInPlace()
-            try sealUnlessSomebodyElseDid()
+            try sealUnlessSealed()
             guard try form.compare() == .same else { throw unverified }
         }
         guard !options.keepsSource, !options.isDryRun else { return item }
@@ -41,7 +41,7 @@ struct Move<Form: SealedForm> {
         }
     }
 
-    private func sealUnlessSomebodyElseDid() throws(StoreError) {
+    private func sealUnlessSealed() throws(StoreError) {
         do throws(StoreError) { try form.seal(replacing: options.replacesTarget) } catch {
             // With two calls for one file at once, the other one may have written the same.
             guard error.code == .conflict, try form.compare() == .same else { throw error }

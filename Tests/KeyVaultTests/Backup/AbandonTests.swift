@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func aClaimThatNoGroupReachesIsNotBelieved() throws {
-        let last = OrphanCheck.highestBelievedEpoch
+        let last = OrphanCheck.highestPlausibleEpoch
         try put(SealedFile(fixture, name: "a", under: try .random(epoch: .max)), "a.sealed")
         try put(SealedFile(fixture, name: "b", under: try .random(epoch: last + 1)), "b.sealed")
         try put(SealedFile(fixture, name: "c", under: try .random(epoch: 5)), "c.sealed")

@@ -205,13 +205,13 @@ struct ContainerSearch {
                 throw .damagedCopy(
                     containers.display("\(name)/\(ContainerLayout.metadata)"), of: group, because: reason)
             case .file(let error):
-                if error.code == .notFound || isAnothers(name, error, in: containers) { return nil }
+                if error.code == .notFound || belongsToAnotherUser(name, error, in: containers) { return nil }
                 throw AppGroupError(error, openingContainerOf: group)
             }
         }
     }
 
-    private func isAnothers(_ name: String, _ error: FileError, in containers: Directory) -> Bool {
+    private func belongsToAnotherUser(_ name: String, _ error: FileError, in containers: Directory) -> Bool {
         guard error.code == .permissionDenied, let facts = try? containers.attributes(name) else { return false }
         return facts.uid != geteuid()
     }

@@ -98,7 +98,7 @@ extension GroupRegistry {
         try entitlements.require(group)
         try requireKnown("reset")
         return try manager.change(toleratesAbsence: true) { held, state throws(AppGroupError) in
-            guard let entry = state.entry else { throw .nothingKnown(of: group, "reset the container of", in: home) }
+            guard let entry = state.entry else { throw .notRegistered(of: group, "reset the container of", in: home) }
             let sharing = state.root.map(ContainerManager.sharing) ?? held.sharing
             let trashed = try manager.giveUp(held, &state)
             _ = try manager.make(held, &state, style: entry.style, sharing: sharing)
@@ -121,7 +121,7 @@ extension GroupRegistry {
         try requireKnown("set the quota of")
         try manager.change { held, state throws(AppGroupError) in
             guard var entry = state.entry, state.root != nil else {
-                throw .nothingKnown(of: group, "set the quota of", in: home)
+                throw .notRegistered(of: group, "set the quota of", in: home)
             }
             entry.quota = bytes
             try manager.record(entry, held, &state)
@@ -166,12 +166,12 @@ extension GroupRegistry {
             if error.meansNoContainer { return }
             throw error
         }
-        throw .nothingKnown(of: group, operation, in: home)
+        throw .notRegistered(of: group, operation, in: home)
     }
 }
 
 extension AppGroupError {
-    fileprivate static func nothingKnown(of group: AppGroup, _ operation: String, in home: GroupsHome) -> Self {
+    fileprivate static func notRegistered(of group: AppGroup, _ operation: String, in home: GroupsHome) -> Self {
         Self(
             code: .containerMissing, operation: "\(operation) \(group)",
             subject: home.containersPath.appending(group.identifier).string,

@@ -83,14 +83,14 @@ struct OrphanCheck {
     /// to go there, state. They belong to a vault that was given up; if its keys are restored, no two keys share an
     /// epoch.
     func firstEpoch(after orphans: [Orphan] = []) -> UInt32 {
-        var highest = orphans.map(\.epoch).filter { $0 <= Self.highestBelievedEpoch }.max() ?? 0
+        var highest = orphans.map(\.epoch).filter { $0 <= Self.highestPlausibleEpoch }.max() ?? 0
         guard let quarantine = try? container?.root.directory(ContainerLayout.quarantine) else { return highest + 1 }
         // An unreadable file of the quarantine is skipped: it must not prevent the creation of a vault. Quarantined
         // files are below a folder of their own.
         let depth = SealedBlobScan.maximumDepth + 1
         scan.visit(quarantine, includingQuarantine: true, maximumDepth: depth) { entry, finding in
             guard case .success(let finding) = finding, let blob = Orphan(entry.path, finding, []),
-                blob.epoch <= Self.highestBelievedEpoch
+                blob.epoch <= Self.highestPlausibleEpoch
             else { return }
             highest = max(highest, blob.epoch)
         }
@@ -100,7 +100,7 @@ struct OrphanCheck {
     /// The last epoch of period 1,024, half of all numbers. A group gets there only if it gives its vault up again and
     /// again, each time beyond the bound of the period. A planted header with a higher epoch must not use up the
     /// numbers.
-    static let highestBelievedEpoch = KeyringEntry.maximumEpoch(period: 1024)
+    static let highestPlausibleEpoch = KeyringEntry.maximumEpoch(period: 1024)
 
     /// Returns the number of the group's blobs that state each key, unverified.
     ///

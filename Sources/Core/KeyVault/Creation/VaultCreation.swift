@@ -124,12 +124,14 @@ struct VaultCreation {
             var new = try vaultForATakenPlace(in: directory, makers, orphanCheck)
             try reserve(new, in: directory)
             try requireNamed(lock)
-            try VaultError.onTheWay { () throws(VaultError) in try abandonOld(directory, orphanCheck) }
+            try VaultError.beforeCompletion { () throws(VaultError) in try abandonOld(directory, orphanCheck) }
             try requireFreePlace(in: directory, orphanCheck, isGivenUp: true)
             // A stream that ended meanwhile may state a higher epoch than the blobs seen before.
             let firstEpoch = orphanCheck.firstEpoch()
             if plan.backup == nil, new.epoch < firstEpoch {
-                new = try VaultError.onTheWay { () throws(VaultError) in try newVault(makers, firstEpoch: firstEpoch) }
+                new = try VaultError.beforeCompletion { () throws(VaultError) in
+                    try newVault(makers, firstEpoch: firstEpoch)
+                }
             }
             let doubt = try write(new, in: directory, under: lock)
             // Only now: until the new vault exists, this user's programs must not treat its place as free.
@@ -146,7 +148,7 @@ struct VaultCreation {
     ) throws(VaultError) -> Result {
         // Faults of a slot's credential are thrown before anything is created.
         let makers = try makers(openingWith: credential)
-        let directory = try VaultError.onTheWay { () throws(VaultError) in
+        let directory = try VaultError.beforeCompletion { () throws(VaultError) in
             try VaultError.onFiles(Self.making) { () throws(FileError) in
                 try place.makeDirectory(sharing: plan.sharing)
             }
@@ -178,7 +180,7 @@ struct VaultCreation {
         try VaultError.onFiles(Self.making) { () throws(FileError) in try plan.requireSharing(of: directory) }
         let orphanCheck = try OrphanCheck(place.accessGroup, in: home)
         try requireFreePlace(in: directory, orphanCheck)
-        return try VaultError.onTheWay { () throws(VaultError) in
+        return try VaultError.beforeCompletion { () throws(VaultError) in
             try newVault(makers, firstEpoch: orphanCheck.firstEpoch())
         }
     }
@@ -197,7 +199,7 @@ struct VaultCreation {
         // A restored vault moves no sealed files, so it must open all of them.
         let found = try orphanCheck.orphans(knowing: plan.backup?.liveKeyIDs ?? [])
         guard plan.backup == nil || found.isEmpty else { throw orphanCheck.refusal(found) }
-        return try VaultError.onTheWay { () throws(VaultError) in
+        return try VaultError.beforeCompletion { () throws(VaultError) in
             try newVault(makers, firstEpoch: orphanCheck.firstEpoch(after: found))
         }
     }

@@ -91,7 +91,7 @@ extension RecordReader {
     func judged(_ header: VerifiedHeader, _ place: RecordPlace) -> ExistingBlob {
         var verdict = watermarks.verdict(on: header)
         // At the limit of what readers believe: readers that have not read this blob would refuse the next sequence.
-        if verdict == .advances, isLastBelieved(header.header) { verdict = .jumps }
+        if verdict == .advances, reachesMaximumJump(header.header) { verdict = .jumps }
         do throws(StoreError) { try judge(verdict, header.header, place) } catch {
             // Every reader refuses a jump, and would refuse the sequence after it as well.
             let claim: RefusedBlob.Claim = verdict == .jumps ? .none : .authentic(header.header.sequence)
@@ -100,7 +100,7 @@ extension RecordReader {
         return header.header.flags.contains(.tombstone) ? .tombstone(header) : .value(header.header)
     }
 
-    private func isLastBelieved(_ header: BlobHeader) -> Bool {
+    private func reachesMaximumJump(_ header: BlobHeader) -> Bool {
         guard let mark = watermarks.mark(of: header.nameTag) else {
             return header.sequence >= Watermark.maximumFirstSequence
         }

@@ -42,7 +42,7 @@ struct SnapshotCommand: SealctlCommand {
         let container = try Failure.onGroup { () throws(AppGroupError) in
             try GroupContainer.open(group, in: home, creating: false)
         }
-        let store = try storeAtHand(of: group)
+        let store = try availableStore(of: group)
         defer { if let store { WatermarkWarning.report(on: store, asJSON: output.json) } }
         let path = destination ?? "\(group)-\(UTCStamp.now()).tar"
         let report = try take(container, store, path)
@@ -54,7 +54,7 @@ struct SnapshotCommand: SealctlCommand {
     }
 
     /// Returns `nil` if nothing opens the vault and no credential was stated. In that case nothing is verified.
-    private func storeAtHand(of group: AppGroup) throws(Failure) -> SealedStore? {
+    private func availableStore(of group: AppGroup) throws(Failure) -> SealedStore? {
         do throws(Failure) { return try keyOptions.openStore(of: group) } catch {
             guard keyOptions.isUnstated else { throw error }
             Warning(

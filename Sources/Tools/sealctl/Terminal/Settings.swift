@@ -48,7 +48,7 @@ struct Settings: Sendable {
     }
 
     /// Reads the same for shell completion, without reporting failures.
-    static func beginQuietly() {
+    static func beginIgnoringFailures() {
         guard current.values.isEmpty, let environment = try? SettingLayer.fromEnvironment() else { return }
         let layers = (try? ConfigurationFile.readAll())?.layers ?? []
         held.withLock { $0 = Settings([environment] + layers) }
