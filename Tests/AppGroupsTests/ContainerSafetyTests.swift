@@ -18,7 +18,7 @@ import Testing
     }
 
     /// Runs the command at the end of an error's advice.
-    private func mend(_ error: AppGroupError?) throws {
+    private func repair(_ error: AppGroupError?) throws {
         let advice = try #require(error).advice
         let command = try #require(advice.firstRange(of: ": ")).upperBound
         #expect(run(String(advice[command...])) == 0)
@@ -37,7 +37,7 @@ import Testing
             #expect(
                 error?.subject == temporary.home.containersPath.appending(group.identifier).appending(relative).string)
         }
-        try mend(#expect(throws: AppGroupError.self) { try open() })
+        try repair(#expect(throws: AppGroupError.self) { try open() })
         #expect(throws: Never.self) { try open() }
     }
 
@@ -84,7 +84,7 @@ import Testing
         #expect(chmod(temporary.home.containersPath.string, mode) == 0)
         let error = #expect(throws: AppGroupError.self) { try open() }
         #expect(error?.code == .unsafeContainer)
-        try mend(error)
+        try repair(error)
         #expect(throws: Never.self) { try open() }
     }
 
@@ -94,7 +94,7 @@ import Testing
         let error = #expect(throws: AppGroupError.self) { try open() }
         #expect(error?.code == .unsafeContainer)
         #expect(error?.subject == temporary.base)
-        try mend(error)
+        try repair(error)
         #expect(throws: Never.self) { try open() }
     }
 

@@ -7,7 +7,7 @@ import Testing
 @Suite struct HostileInputTests {
     private struct Row {
         let name: String
-        let door: String
+        let entryPoint: String
         let code: String
         /// Memory, in KiB.
         let memory: Int
@@ -16,7 +16,7 @@ import Testing
             let fields = line.split(separator: "\t", omittingEmptySubsequences: false)
             // The last one is the processor time, which no test judges.
             guard fields.count == 5, let memory = Int(fields[3]), Int(fields[4]) != nil else { return nil }
-            (name, door, code) = (String(fields[0]), String(fields[1]), String(fields[2]))
+            (name, entryPoint, code) = (String(fields[0]), String(fields[1]), String(fields[2]))
             self.memory = memory
         }
     }
@@ -40,14 +40,14 @@ import Testing
         let read = ["load", "settings", "info"]
         for row in rows {
             #expect(row.code != "accepted", "\(row.name)")
-            let limit = read.contains(row.door) ? Self.readLimit : Self.limit
+            let limit = read.contains(row.entryPoint) ? Self.readLimit : Self.limit
             #expect(row.memory <= limit, "\(row.name): \(row.memory) KiB")
         }
-        for row in rows where row.door == "project" { #expect(row.code == "ENT024", "\(row.name)") }
+        for row in rows where row.entryPoint == "project" { #expect(row.code == "ENT024", "\(row.name)") }
         let refusing = ["group", "accessGroup", "propertyList", "entitlements", "profile", "project"]
-        for door in refusing + read {
-            let own = rows.filter { $0.door == door }
-            #expect(own.count >= (refusing.contains(door) ? 20 : 10), "\(door): \(own.count)")
+        for entryPoint in refusing + read {
+            let own = rows.filter { $0.entryPoint == entryPoint }
+            #expect(own.count >= (refusing.contains(entryPoint) ? 20 : 10), "\(entryPoint): \(own.count)")
         }
     }
 }

@@ -12,60 +12,60 @@ import Testing
     // MARK: The container comes and goes
 
     @Test func anObserverWaitsForAContainer() async throws {
-        let yard = try NotificationYard(creating: false)
-        let told = Told()
-        let observation = try yard.center.observe(Self.changed, told)
-        #expect(groupError { try yard.center.post(Self.changed) }?.code == .containerMissing)
-        #expect(!SystemFile.exists(yard.root))
-        _ = try GroupContainer.open(yard.group, in: yard.temporary.home)
-        try yard.post(Self.changed)
-        #expect(try await told.more(than: 0))
+        let sandbox = try NotificationSandbox(creating: false)
+        let counter = NotificationCounter()
+        let observation = try sandbox.center.observe(Self.changed, counter)
+        #expect(groupError { try sandbox.center.post(Self.changed) }?.code == .containerMissing)
+        #expect(!SystemFile.exists(sandbox.root))
+        _ = try GroupContainer.open(sandbox.group, in: sandbox.temporary.home)
+        try sandbox.post(Self.changed)
+        #expect(try await counter.more(than: 0))
         observation.cancel()
     }
 
     @Test func anObserverOutlivesItsContainer() async throws {
-        let yard = try NotificationYard()
-        let told = Told()
-        let observation = try yard.center.observe(Self.changed, told)
+        let sandbox = try NotificationSandbox()
+        let counter = NotificationCounter()
+        let observation = try sandbox.center.observe(Self.changed, counter)
         for round in 0..<5 {
-            let before = told.count
-            try yard.post(Self.changed)
-            #expect(try await told.more(than: before), "round \(round)")
+            let before = counter.count
+            try sandbox.post(Self.changed)
+            #expect(try await counter.more(than: before), "round \(round)")
             if round % 2 == 0 {
-                #expect(run("rm -r \"\(yard.path().shellSafe)\"") == 0)
+                #expect(run("rm -r \"\(sandbox.path().shellSafe)\"") == 0)
             } else {
-                #expect(rename(yard.path(), yard.path() + ".old\(round)") == 0)
+                #expect(rename(sandbox.path(), sandbox.path() + ".old\(round)") == 0)
             }
-            _ = try GroupContainer.open(yard.group, in: yard.temporary.home)
+            _ = try GroupContainer.open(sandbox.group, in: sandbox.temporary.home)
         }
         observation.cancel()
     }
 
     @Test func aContainerThatIsRemovedPostsNothing() async throws {
-        let yard = try NotificationYard()
-        try yard.center.post(Self.changed)
-        let told = Told()
-        let observation = try yard.center.observe(Self.changed, told)
-        #expect(rename(yard.path(), yard.path() + ".away") == 0)
-        #expect(rename(yard.path() + ".away", yard.path()) == 0)
-        let marker = Told()
-        let other = try yard.center.observe("marker", marker)
-        try yard.center.post("marker")
+        let sandbox = try NotificationSandbox()
+        try sandbox.center.post(Self.changed)
+        let counter = NotificationCounter()
+        let observation = try sandbox.center.observe(Self.changed, counter)
+        #expect(rename(sandbox.path(), sandbox.path() + ".away") == 0)
+        #expect(rename(sandbox.path() + ".away", sandbox.path()) == 0)
+        let marker = NotificationCounter()
+        let other = try sandbox.center.observe("marker", marker)
+        try sandbox.center.post("marker")
         #expect(try await marker.more(than: 0))
-        #expect(told.count == 0)
-        try yard.center.post(Self.changed)
-        #expect(try await told.more(than: 0))
+        #expect(counter.count == 0)
+        try sandbox.center.post(Self.changed)
+        #expect(try await counter.more(than: 0))
         [observation, other].forEach { $0.cancel() }
     }
 
     @Test func aCenterOfAnOpenContainerIsTheSame() async throws {
-        let yard = try NotificationYard()
-        let center = GroupNotificationCenter(try GroupContainer.open(yard.group, in: yard.temporary.home))
-        #expect(center.group == yard.group)
-        let told = Told()
-        let observation = try center.observe(Self.changed, told)
-        try yard.center.post(Self.changed)
-        #expect(try await told.more(than: 0))
+        let sandbox = try NotificationSandbox()
+        let center = GroupNotificationCenter(try GroupContainer.open(sandbox.group, in: sandbox.temporary.home))
+        #expect(center.group == sandbox.group)
+        let counter = NotificationCounter()
+        let observation = try center.observe(Self.changed, counter)
+        try sandbox.center.post(Self.changed)
+        #expect(try await counter.more(than: 0))
         observation.cancel()
     }
 
@@ -92,69 +92,69 @@ import Testing
     }
 
     @Test(arguments: Plant.possible) func whatIsPlantedUnderTheNameIsRefusedAndLeftAlone(_ plant: Plant) throws {
-        let yard = try NotificationYard()
-        try yard.center.post("other")
-        let precious = yard.path("precious")
+        let sandbox = try NotificationSandbox()
+        try sandbox.center.post("other")
+        let precious = sandbox.path("precious")
         for name in [precious, precious + ".copy"] { try SystemFile.write(name, Array("long enough to matter".utf8)) }
-        plant.plant(yard.path(Self.file), beside: precious)
+        plant.plant(sandbox.path(Self.file), beside: precious)
 
         let expected: FileError.Code =
             [.link, .danglingLink, .hardLink, .otherFile].contains(plant) ? .unsafePath : .notRegularFile
-        #expect(groupError { try yard.center.post(Self.changed) }?.underlying?.code == expected)
-        #expect(groupError { _ = try yard.center.token(of: Self.changed) }?.underlying?.code == expected)
-        #expect(groupError { _ = try yard.center.observe(Self.changed) {} }?.underlying?.code == expected)
+        #expect(groupError { try sandbox.center.post(Self.changed) }?.underlying?.code == expected)
+        #expect(groupError { _ = try sandbox.center.token(of: Self.changed) }?.underlying?.code == expected)
+        #expect(groupError { _ = try sandbox.center.observe(Self.changed) {} }?.underlying?.code == expected)
 
         #expect(try SystemFile.read(precious) == Array("long enough to matter".utf8))
         #expect(!SystemFile.exists(precious + ".new"))
         if plant == .otherFile {
-            #expect(try SystemFile.read(yard.path(Self.file)) == Array("long enough to matter".utf8))
+            #expect(try SystemFile.read(sandbox.path(Self.file)) == Array("long enough to matter".utf8))
         }
     }
 
     @Test(arguments: Plant.possible) func anObserverOutlivesWhatIsPlanted(_ plant: Plant) async throws {
-        let yard = try NotificationYard()
-        let told = Told()
-        let observation = try yard.center.observe(Self.changed, told)
-        try yard.center.post(Self.changed)
-        #expect(try await told.more(than: 0))
-        let precious = yard.path("precious")
+        let sandbox = try NotificationSandbox()
+        let counter = NotificationCounter()
+        let observation = try sandbox.center.observe(Self.changed, counter)
+        try sandbox.center.post(Self.changed)
+        #expect(try await counter.more(than: 0))
+        let precious = sandbox.path("precious")
         for name in [precious, precious + ".copy"] { try SystemFile.write(name, Array("long enough to matter".utf8)) }
-        #expect(unlink(yard.path(Self.file)) == 0)
-        plant.plant(yard.path(Self.file), beside: precious)
-        #expect(run("rm -rf \"\(yard.path(Self.file).shellSafe)\"") == 0)
-        let before = told.count
-        try yard.center.post(Self.changed)
-        #expect(try await told.more(than: before))
+        #expect(unlink(sandbox.path(Self.file)) == 0)
+        plant.plant(sandbox.path(Self.file), beside: precious)
+        #expect(run("rm -rf \"\(sandbox.path(Self.file).shellSafe)\"") == 0)
+        let before = counter.count
+        try sandbox.center.post(Self.changed)
+        #expect(try await counter.more(than: before))
         observation.cancel()
     }
 
     @Test func aLinkInPlaceOfTheFolderIsRefused() throws {
-        let yard = try NotificationYard()
-        try SystemFile.write(yard.path("precious"), [])
-        #expect(mkdir(yard.path("elsewhere"), 0o700) == 0)
-        #expect(symlink("elsewhere", yard.path(".notifications")) == 0)
-        #expect(groupError { try yard.center.post(Self.changed) }?.code == .notADirectory)
-        #expect(try SystemFile.names(yard.path("elsewhere")) == [])
+        let sandbox = try NotificationSandbox()
+        try SystemFile.write(sandbox.path("precious"), [])
+        #expect(mkdir(sandbox.path("elsewhere"), 0o700) == 0)
+        #expect(symlink("elsewhere", sandbox.path(".notifications")) == 0)
+        #expect(groupError { try sandbox.center.post(Self.changed) }?.code == .notADirectory)
+        #expect(try SystemFile.names(sandbox.path("elsewhere")) == [])
     }
 
     @Test func aContainerThatOthersMayChangeIsRefused() throws {
-        let yard = try NotificationYard()
-        try yard.center.post(Self.changed)
+        let sandbox = try NotificationSandbox()
+        try sandbox.center.post(Self.changed)
         for name in ["", ".notifications"] {
-            #expect(chmod(yard.path(name), 0o722) == 0)
-            #expect(groupError { try yard.center.post(Self.changed) }?.code == .unsafeContainer)
-            #expect(groupError { _ = try yard.center.token(of: Self.changed) }?.code == .unsafeContainer)
-            #expect(chmod(yard.path(name), 0o700) == 0)
+            #expect(chmod(sandbox.path(name), 0o722) == 0)
+            #expect(groupError { try sandbox.center.post(Self.changed) }?.code == .unsafeContainer)
+            #expect(groupError { _ = try sandbox.center.token(of: Self.changed) }?.code == .unsafeContainer)
+            #expect(chmod(sandbox.path(name), 0o700) == 0)
         }
-        try yard.center.post(Self.changed)
+        try sandbox.center.post(Self.changed)
     }
 
     @Test func whatIsMadeIsTheOwnersAlone() throws {
-        let yard = try NotificationYard()
-        try yard.center.post(Self.changed)
-        #expect(mode(of: yard.path(".notifications")) == 0o700)
-        #expect(mode(of: yard.path(Self.file)) == 0o600)
-        #expect(try SystemFile.names(yard.path(".notifications")) == [Self.changed])
+        let sandbox = try NotificationSandbox()
+        try sandbox.center.post(Self.changed)
+        #expect(mode(of: sandbox.path(".notifications")) == 0o700)
+        #expect(mode(of: sandbox.path(Self.file)) == 0o600)
+        #expect(try SystemFile.names(sandbox.path(".notifications")) == [Self.changed])
     }
 
     // MARK: Shared

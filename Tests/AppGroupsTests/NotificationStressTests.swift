@@ -8,13 +8,13 @@ import Testing
     private static let changed = NotificationTests.changed
 
     @Test func theLastPostOfEightProcessesIsTold() async throws {
-        let yard = try NotificationYard()
-        let observer = Following(yard.center, Self.changed)
+        let sandbox = try NotificationSandbox()
+        let observer = Following(sandbox.center, Self.changed)
         let observation = try observer.start()
-        let children = try (0..<8).map { _ in try yard.child("post", Self.changed, "500") }
+        let children = try (0..<8).map { _ in try sandbox.child("post", Self.changed, "500") }
         for child in children { #expect(try child.finish().outputText == "posted\n") }
-        #expect(try await observer.reaches(yard.center.token(of: Self.changed)))
-        #expect(try SystemFile.names(yard.path(".notifications")) == [Self.changed])
+        #expect(try await observer.reaches(sandbox.center.token(of: Self.changed)))
+        #expect(try SystemFile.names(sandbox.path(".notifications")) == [Self.changed])
         observation.cancel()
     }
 
@@ -24,20 +24,20 @@ import Testing
     //                          the last token was delivered
     //                          post: delivered
     @Test func aPosterThatIsKilledLosesNothingAndLeavesNothing() async throws {
-        let yard = try NotificationYard()
-        let observer = Following(yard.center, Self.changed)
+        let sandbox = try NotificationSandbox()
+        let observer = Following(sandbox.center, Self.changed)
         let observation = try observer.start()
         for round in 0..<20 {
-            if round % 4 == 0 { #expect(unlink(yard.path(".notifications/" + Self.changed)) == 0 || round == 0) }
-            let poster = try yard.child("post-loop", Self.changed)
+            if round % 4 == 0 { #expect(unlink(sandbox.path(".notifications/" + Self.changed)) == 0 || round == 0) }
+            let poster = try sandbox.child("post-loop", Self.changed)
             #expect(try poster.readLine() == "started")
             poster.kill(SIGKILL)
             _ = try poster.finish()
-            #expect(try await observer.reaches(yard.center.token(of: Self.changed)))
-            try yard.center.post(Self.changed)
-            #expect(try await observer.reaches(yard.center.token(of: Self.changed)))
+            #expect(try await observer.reaches(sandbox.center.token(of: Self.changed)))
+            try sandbox.center.post(Self.changed)
+            #expect(try await observer.reaches(sandbox.center.token(of: Self.changed)))
         }
-        #expect(try SystemFile.names(yard.path(".notifications")) == [Self.changed])
+        #expect(try SystemFile.names(sandbox.path(".notifications")) == [Self.changed])
         observation.cancel()
     }
 

@@ -9,44 +9,44 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct NotificationTests {
     static let changed = "com.example.app.changed"
 
-    private let yard: NotificationYard
-    private var center: GroupNotificationCenter { yard.center }
+    private let sandbox: NotificationSandbox
+    private var center: GroupNotificationCenter { sandbox.center }
 
-    init() throws { yard = try NotificationYard() }
+    init() throws { sandbox = try NotificationSandbox() }
 
     /// Waits until everything that was posted before has been delivered or dropped.
     private func settle() async throws {
-        let told = Told()
-        let observation = try center.observe("marker", told)
+        let counter = NotificationCounter()
+        let observation = try center.observe("marker", counter)
         try center.post("marker")
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         observation.cancel()
     }
 
     @Test func anObserverIsToldOfItsOwnProcessesPosts() async throws {
-        let told = Told()
-        let observation = try center.observe(Self.changed, told)
+        let counter = NotificationCounter()
+        let observation = try center.observe(Self.changed, counter)
         for round in 0..<20 {
-            let before = told.count
+            let before = counter.count
             try center.post(Self.changed)
-            #expect(try await told.more(than: before), "round \(round)")
+            #expect(try await counter.more(than: before), "round \(round)")
         }
         observation.cancel()
     }
 
     @Test func anObserverIsToldOfAnotherProcessesPosts() async throws {
-        let told = Told()
-        let observation = try center.observe(Self.changed, told)
+        let counter = NotificationCounter()
+        let observation = try center.observe(Self.changed, counter)
         for _ in 0..<5 {
-            let before = told.count
-            try yard.post(Self.changed)
-            #expect(try await told.more(than: before))
+            let before = counter.count
+            try sandbox.post(Self.changed)
+            #expect(try await counter.more(than: before))
         }
         observation.cancel()
     }
 
     @Test func anotherProcessIsToldOfOurPosts() throws {
-        let observer = try yard.child("observe", Self.changed)
+        let observer = try sandbox.child("observe", Self.changed)
         #expect(try observer.readLine() == "observing")
         for _ in 0..<5 {
             try center.post(Self.changed)
@@ -57,40 +57,40 @@ import Testing
 
     @Test func whatWasPostedBeforeIsNotTold() async throws {
         try center.post(Self.changed)
-        let told = Told()
-        let observation = try center.observe(Self.changed, told)
+        let counter = NotificationCounter()
+        let observation = try center.observe(Self.changed, counter)
         try await settle()
-        #expect(told.count == 0)
+        #expect(counter.count == 0)
         try center.post(Self.changed)
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         observation.cancel()
     }
 
     @Test func anObserverOfAnotherNameIsNotTold() async throws {
-        let told = Told()
+        let counter = NotificationCounter()
         let observations = try ["com.example.app", "com.example.app.changed.more", "COM.example.app.changed", "%63om"]
-            .map { try center.observe($0, told) }
+            .map { try center.observe($0, counter) }
         for _ in 0..<10 { try center.post(Self.changed) }
         try await settle()
-        #expect(told.count == 0)
+        #expect(counter.count == 0)
         observations.forEach { $0.cancel() }
     }
 
     @Test func postsBecomeOneWhileTheHandlerIsBusy() async throws {
-        let (told, gate) = (Told(), Told())
+        let (counter, gate) = (NotificationCounter(), NotificationCounter())
         let observation = try center.observe(Self.changed) {
-            told.tell()
+            counter.increment()
             _ = try? await gate.more(than: 0)
         }
         try center.post(Self.changed)
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         for _ in 0..<50 { try center.post(Self.changed) }
         try await settle()
-        #expect(told.count == 1)
-        gate.tell()
-        #expect(try await told.more(than: 1))
+        #expect(counter.count == 1)
+        gate.increment()
+        #expect(try await counter.more(than: 1))
         try await settle()
-        #expect(told.count == 2)
+        #expect(counter.count == 2)
         observation.cancel()
     }
 
@@ -115,23 +115,23 @@ import Testing
     }
 
     @Test func afterACancelNothingIsTold() async throws {
-        let told = Told()
-        let observation = try center.observe(Self.changed, told)
+        let counter = NotificationCounter()
+        let observation = try center.observe(Self.changed, counter)
         try center.post(Self.changed)
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         observation.cancel()
-        let before = told.count
+        let before = counter.count
         for _ in 0..<20 { try center.post(Self.changed) }
         try await settle()
-        #expect(told.count == before)
+        #expect(counter.count == before)
     }
 
     @Test func anObservationThatIsLetGoEnds() async throws {
-        let told = Told()
-        do { _ = try center.observe(Self.changed, told) }
+        let counter = NotificationCounter()
+        do { _ = try center.observe(Self.changed, counter) }
         try center.post(Self.changed)
         try await settle()
-        #expect(told.count == 0)
+        #expect(counter.count == 0)
     }
 
     @Test func aTokenChangesWithEachPostAndOtherwiseNot() throws {
@@ -143,7 +143,7 @@ import Testing
         #expect(try center.token(of: Self.changed) == after)
         try center.post("other")
         #expect(try center.token(of: Self.changed) == after)
-        try yard.post(Self.changed)
+        try sandbox.post(Self.changed)
         #expect(try center.token(of: Self.changed) != after)
     }
 
@@ -164,7 +164,7 @@ import Testing
     @Test(arguments: names) func aNameHasAFileOfItsOwn(_ name: String, _ file: String) async throws {
         #expect(try NotificationName(name).fileName == file)
         try await expectTold(of: name)
-        #expect(try SystemFile.names(yard.path(".notifications")).contains(file))
+        #expect(try SystemFile.names(sandbox.path(".notifications")).contains(file))
     }
 
     @Test(arguments: [69, 100, 128]) func aLongNameOfUnusualCharactersHasAFileAsWell(_ count: Int) async throws {
@@ -173,7 +173,7 @@ import Testing
         #expect(file.utf8.count == 1 + (count * 8 + 4) / 5)
         #expect(file.hasPrefix("=5sniubpf5sniubpf"))
         try await expectTold(of: name)
-        #expect(try SystemFile.names(yard.path(".notifications")).contains(file))
+        #expect(try SystemFile.names(sandbox.path(".notifications")).contains(file))
     }
 
     @Test(arguments: [0, 129]) func aNameHasOneToAHundredAndTwentyEightBytes(_ count: Int) throws {
@@ -185,10 +185,10 @@ import Testing
     }
 
     private func expectTold(of name: String) async throws {
-        let told = Told()
-        let observation = try center.observe(name, told)
+        let counter = NotificationCounter()
+        let observation = try center.observe(name, counter)
         try center.post(name)
-        #expect(try await told.more(than: 0))
+        #expect(try await counter.more(than: 0))
         observation.cancel()
     }
 }

@@ -38,10 +38,10 @@ import Testing
     }
 
     @Test func aFindingHasTheSeverityAndTitleOfItsCheck() throws {
-        let yard = try AuditYard()
-        try yard.filled()
-        try yard.change(yard.path(ofRecord: "state")) { $0[180] ^= 1 }
-        let finding = try #require(try yard.audit().findings.first)
+        let sandbox = try AuditSandbox()
+        try sandbox.filled()
+        try sandbox.change(sandbox.path(ofRecord: "state")) { $0[180] ^= 1 }
+        let finding = try #require(try sandbox.audit().findings.first)
         let check = try #require(AuditCheck.all.first { $0.id == finding.id })
         #expect(finding.severity == check.severity && finding.title == check.title)
     }

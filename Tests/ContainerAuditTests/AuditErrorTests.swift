@@ -21,16 +21,16 @@ import Testing
     }
 
     @Test func aGroupWithoutAContainerIsMissingAndNothingIsMade() throws {
-        let yard = try AuditYard()
-        #expect(throwingCode { try yard.audit() } == .containerMissing)
-        #expect(try SystemFile.names(yard.directory.path) == [])
+        let sandbox = try AuditSandbox()
+        #expect(throwingCode { try sandbox.audit() } == .containerMissing)
+        #expect(try SystemFile.names(sandbox.directory.path) == [])
     }
 
     @Test func aLinkInAContainersPlaceIsNoDirectory() throws {
-        let yard = try AuditYard()
-        _ = try yard.store()
-        try #require(rename(yard.container, yard.directory.path("moved")) == 0)
-        try #require(symlink(yard.directory.path("moved"), yard.container) == 0)
-        #expect(throwingCode { try yard.audit() } == .notADirectory)
+        let sandbox = try AuditSandbox()
+        _ = try sandbox.store()
+        try #require(rename(sandbox.container, sandbox.directory.path("moved")) == 0)
+        try #require(symlink(sandbox.directory.path("moved"), sandbox.container) == 0)
+        #expect(throwingCode { try sandbox.audit() } == .notADirectory)
     }
 }

@@ -29,72 +29,72 @@ struct ChangedByte: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct BlobFindingTests {
-    let yard: AuditYard
+    let sandbox: AuditSandbox
     let store: SealedStore
     init() throws {
-        yard = try AuditYard()
-        store = try yard.filled()
+        sandbox = try AuditSandbox()
+        store = try sandbox.filled()
     }
 
     @Test(arguments: ChangedByte.all) func aChangedByteIsFoundForWhatItIs(change: ChangedByte) throws {
-        try yard.change(yard.path(ofRecord: "state")) { $0[change.offset] ^= 0x40 }
-        let report = try yard.audit()
+        try sandbox.change(sandbox.path(ofRecord: "state")) { $0[change.offset] ^= 0x40 }
+        let report = try sandbox.audit()
         #expect(report.ids == [change.id])
         #expect(report.verdict(ofRecord: "state") == .refused(change.code))
         #expect(report.verdict(ofRecord: "accounts/ada") == .verified)
     }
 
     @Test func aCutBlobIsTampered() throws {
-        try yard.change(yard.path(ofRecord: "state")) { $0.removeLast() }
-        #expect(try yard.audit().ids == ["blob.tampered"])
+        try sandbox.change(sandbox.path(ofRecord: "state")) { $0.removeLast() }
+        #expect(try sandbox.audit().ids == ["blob.tampered"])
     }
 
     @Test func anAppendedByteIsTampered() throws {
-        try yard.change(yard.path(ofRecord: "state")) { $0.append(0) }
-        #expect(try yard.audit().ids == ["blob.tampered"])
+        try sandbox.change(sandbox.path(ofRecord: "state")) { $0.append(0) }
+        #expect(try sandbox.audit().ids == ["blob.tampered"])
     }
 
     @Test(arguments: [0, 100, 180]) func lessThanTheSmallestBlobIsMalformed(size: Int) throws {
-        try yard.change(yard.path(ofRecord: "state")) { $0.removeLast($0.count - size) }
-        let report = try yard.audit()
+        try sandbox.change(sandbox.path(ofRecord: "state")) { $0.removeLast($0.count - size) }
+        let report = try sandbox.audit()
         #expect(report.ids == ["blob.malformed"])
         #expect(report.verdict(ofRecord: "state") == .refused("malformed"))
     }
 
     @Test func aBlobUnderAnotherRecordsNameIsInTheWrongPlace() throws {
-        try yard.put("\(AuditYard.records)/other.sealed", try SystemFile.read(yard.path(ofRecord: "state")))
-        let report = try yard.audit()
+        try sandbox.put("\(AuditSandbox.records)/other.sealed", try SystemFile.read(sandbox.path(ofRecord: "state")))
+        let report = try sandbox.audit()
         #expect(report.ids == ["blob.wrong-place"])
         #expect(report.verdict(ofRecord: "other") == .refused("wrongName"))
         #expect(report.finding("blob.wrong-place")?.confidence == .certain)
         #expect(report.finding("blob.wrong-place")?.detail.contains("record state") == true)
     }
 
-    @Test(arguments: ["state.sealed", "Library/Caches/state.sealed", "\(AuditYard.records)/no name.sealed"])
+    @Test(arguments: ["state.sealed", "Library/Caches/state.sealed", "\(AuditSandbox.records)/no name.sealed"])
     func aRecordOutOfItsPlaceIsFound(path: String) throws {
-        try yard.put(path, try SystemFile.read(yard.path(ofRecord: "state")))
-        let report = try yard.audit()
+        try sandbox.put(path, try SystemFile.read(sandbox.path(ofRecord: "state")))
+        let report = try sandbox.audit()
         #expect(report.ids == ["blob.wrong-place"])
         #expect(report.file(path)?.verdict == .refused("wrongName"))
     }
 
     @Test func aBlobOfAnotherGroupIsInTheWrongPlaceAndSaysSo() throws {
-        let foreign = try SealedStore(group: try AppGroup("group.com.example.other"), in: yard.home)
-        try yard.put("\(AuditYard.records)/state.sealed", try foreign.seal("x", as: "state", sequence: 9))
-        let report = try yard.audit()
+        let foreign = try SealedStore(group: try AppGroup("group.com.example.other"), in: sandbox.home)
+        try sandbox.put("\(AuditSandbox.records)/state.sealed", try foreign.seal("x", as: "state", sequence: 9))
+        let report = try sandbox.audit()
         #expect(report.ids == ["blob.wrong-place"])
         #expect(report.verdict(ofRecord: "state") == .refused("wrongGroup"))
     }
 
     @Test func aStreamAmongTheRecordsIsInTheWrongPlace() throws {
         let stream = try store.seal("x", as: "", kind: .stream, sequence: 0)
-        try yard.put("\(AuditYard.records)/film.sealed", stream)
-        #expect(try yard.audit().ids == ["blob.wrong-place"])
+        try sandbox.put("\(AuditSandbox.records)/film.sealed", stream)
+        #expect(try sandbox.audit().ids == ["blob.wrong-place"])
     }
 
     @Test func aNamedStreamIsAuthenticWhereverItIs() throws {
-        try yard.put("Library/film.sealed", try store.seal("x", as: "films/one", kind: .stream, sequence: 0))
-        let report = try yard.audit()
+        try sandbox.put("Library/film.sealed", try store.seal("x", as: "films/one", kind: .stream, sequence: 0))
+        let report = try sandbox.audit()
         #expect(report.ids == [])
         #expect(report.file("Library/film.sealed")?.verdict == .verified)
     }
@@ -102,30 +102,30 @@ struct ChangedByte: Sendable, CustomTestStringConvertible {
     @Test func aDamagedStreamIsTampered() throws {
         var stream = try store.seal(String(repeating: "x", count: 200_000), as: "", kind: .stream, sequence: 0)
         stream[150_000] ^= 1
-        try yard.put("film", stream)
-        let report = try yard.audit()
+        try sandbox.put("film", stream)
+        let report = try sandbox.audit()
         #expect(report.ids == ["blob.tampered"])
         #expect(report.file("film")?.kind == .sealedStream)
     }
 
     @Test func anotherBlobOfAnAcceptedSequenceIsAFork() throws {
-        try yard.put("\(AuditYard.records)/state.sealed", try store.seal("x", as: "state", sequence: 2))
-        let report = try yard.audit()
+        try sandbox.put("\(AuditSandbox.records)/state.sealed", try store.seal("x", as: "state", sequence: 2))
+        let report = try sandbox.audit()
         #expect(report.ids == ["blob.forked"])
         #expect(report.verdict(ofRecord: "state") == .refused("forked"))
     }
 
     @Test func aSequenceFarAheadIsAJump() throws {
-        try yard.put("\(AuditYard.records)/state.sealed", try store.seal("x", as: "state", sequence: 1 << 40))
-        let report = try yard.audit()
+        try sandbox.put("\(AuditSandbox.records)/state.sealed", try store.seal("x", as: "state", sequence: 1 << 40))
+        let report = try sandbox.audit()
         #expect(report.ids == ["blob.sequence-jump"])
         #expect(report.verdict(ofRecord: "state") == .refused("sequenceJump"))
     }
 
     @Test func anExpiredRecordIsWorthKnowingAndNoFault() throws {
         try store.write(Token(text: "short", end: Date() + 100))
-        #expect(try yard.audit().ids == [])
-        let report = try yard.audit(now: Date() + 200)
+        #expect(try sandbox.audit().ids == [])
+        let report = try sandbox.audit(now: Date() + 200)
         #expect(report.ids == ["blob.stale"])
         #expect(report.isClean)
         #expect(report.counts[.info] == 1)
@@ -133,22 +133,23 @@ struct ChangedByte: Sendable, CustomTestStringConvertible {
     }
 
     @Test func aBlobOfTheFutureIsFound() throws {
-        try yard.put(
-            "\(AuditYard.records)/state.sealed", try store.seal("x", as: "state", sequence: 3, sealedAt: Date() + 600))
-        #expect(try yard.audit().ids == ["blob.not-yet-valid"])
+        try sandbox.put(
+            "\(AuditSandbox.records)/state.sealed",
+            try store.seal("x", as: "state", sequence: 3, sealedAt: Date() + 600))
+        #expect(try sandbox.audit().ids == ["blob.not-yet-valid"])
     }
 
     @Test func aRecordBeyondTheUsualLimitIsStillVerified() throws {
         var limits = AuditLimits()
         limits.maximumRecordSize = 1000
-        try yard.put(
-            "\(AuditYard.records)/large.sealed",
+        try sandbox.put(
+            "\(AuditSandbox.records)/large.sealed",
             try store.seal(String(repeating: "x", count: 5000), as: "large", sequence: 1))
-        var report = try yard.audit(limits: limits)
+        var report = try sandbox.audit(limits: limits)
         #expect(report.ids == ["blob.oversized"])
         #expect(report.verdict(ofRecord: "large") == .verified)
-        try yard.change(yard.path(ofRecord: "large")) { $0[4000] ^= 1 }
-        report = try yard.audit(limits: limits)
+        try sandbox.change(sandbox.path(ofRecord: "large")) { $0[4000] ^= 1 }
+        report = try sandbox.audit(limits: limits)
         #expect(report.ids == ["blob.tampered"])
     }
 
@@ -157,17 +158,17 @@ struct ChangedByte: Sendable, CustomTestStringConvertible {
         for offset in 0..<size {
             var blob = try store.seal("x", as: "r\(offset)", sequence: 1)
             blob[offset] ^= 1 << UInt8(offset % 8)
-            try yard.put("\(AuditYard.records)/r\(offset).sealed", blob)
+            try sandbox.put("\(AuditSandbox.records)/r\(offset).sealed", blob)
         }
-        let report = try yard.audit()
+        let report = try sandbox.audit()
         let verdicts = (0..<size).map { report.verdict(ofRecord: "r\($0)") }
         #expect(verdicts.allSatisfy { if case .refused = $0 { true } else { false } })
         #expect(report.findings.count >= size)
     }
 
     @Test func textThatBeginsWithTheMagicIsText() throws {
-        try yard.put("notes", "SEALING WAX and other things, with more words than a header has bytes.\n")
-        let report = try yard.audit()
+        try sandbox.put("notes", "SEALING WAX and other things, with more words than a header has bytes.\n")
+        let report = try sandbox.audit()
         #expect(report.ids == ["plaintext.file"])
         #expect(report.file("notes")?.kind == .text)
     }

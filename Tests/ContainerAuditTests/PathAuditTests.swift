@@ -4,33 +4,33 @@ import TestSupport
 import Testing
 
 @Suite struct PathAuditTests {
-    let yard: AuditYard
+    let sandbox: AuditSandbox
     init() throws {
-        yard = try AuditYard()
-        try yard.filled()
+        sandbox = try AuditSandbox()
+        try sandbox.filled()
     }
 
     @Test func aContainerCanBeAuditedByItsPath() throws {
-        let report = try yard.auditByPath()
+        let report = try sandbox.auditByPath()
         #expect(report.isClean)
         #expect(report.group == nil)
         #expect(!report.withKeys)
-        #expect(report.containerPath == yard.container)
+        #expect(report.containerPath == sandbox.container)
         #expect(report.notes.count == 1)
-        let token = try #require(report.file("\(AuditYard.records)/state.sealed"))
+        let token = try #require(report.file("\(AuditSandbox.records)/state.sealed"))
         #expect(token.verdict == .unverified)
         #expect(token.record?.sequence == 2)
     }
 
     @Test func withoutKeysOnlyTheShapeIsSeen() throws {
-        try yard.change(yard.path(ofRecord: "state")) { $0[180] ^= 1 }
-        try yard.change(yard.path(ofRecord: "accounts/ada")) { $0[5] ^= 1 }
-        #expect(try yard.auditByPath().ids == ["blob.unsupported"])
+        try sandbox.change(sandbox.path(ofRecord: "state")) { $0[180] ^= 1 }
+        try sandbox.change(sandbox.path(ofRecord: "accounts/ada")) { $0[5] ^= 1 }
+        #expect(try sandbox.auditByPath().ids == ["blob.unsupported"])
     }
 
     @Test func aRecordOutsideTheRecordsIsSeenWithoutKeys() throws {
-        try yard.put("state.sealed", try SystemFile.read(yard.path(ofRecord: "state")))
-        let report = try yard.auditByPath()
+        try sandbox.put("state.sealed", try SystemFile.read(sandbox.path(ofRecord: "state")))
+        let report = try sandbox.auditByPath()
         #expect(report.ids == ["blob.wrong-place"])
         #expect(report.finding("blob.wrong-place")?.confidence == .likely)
     }

@@ -4,10 +4,10 @@ import TestSupport
 import Testing
 
 @Suite struct PermissionFindingTests {
-    let yard: AuditYard
+    let sandbox: AuditSandbox
     init() throws {
-        yard = try AuditYard()
-        try yard.filled()
+        sandbox = try AuditSandbox()
+        try sandbox.filled()
     }
 
     private func setMode(_ path: String, _ mode: UInt32) throws { try #require(chmod(path, mode) == 0) }
@@ -19,10 +19,10 @@ import Testing
             (0o2600, ["setuid"]),
         ] as [(UInt32, [String])])
     func aFilesModeIsJudged(mode: UInt32, ids: [String]) throws {
-        try setMode(yard.path(ofRecord: "state"), mode)
-        let report = try yard.audit()
+        try setMode(sandbox.path(ofRecord: "state"), mode)
+        let report = try sandbox.audit()
         #expect(report.ids == ids)
-        #expect(report.file("\(AuditYard.records)/state.sealed")?.mode == mode)
+        #expect(report.file("\(AuditSandbox.records)/state.sealed")?.mode == mode)
     }
 
     @Test(
@@ -31,8 +31,8 @@ import Testing
             (0o2700, []),
         ] as [(UInt32, [String])])
     func aDirectorysModeIsJudged(mode: UInt32, ids: [String]) throws {
-        try setMode(yard.path("\(AuditYard.records)/accounts"), mode)
-        #expect(try yard.audit().ids == ids)
+        try setMode(sandbox.path("\(AuditSandbox.records)/accounts"), mode)
+        #expect(try sandbox.audit().ids == ids)
     }
 
     @Test(
@@ -43,8 +43,8 @@ import Testing
             ("/../..", 0o707, ["ancestor.writable"]),
         ] as [(String, UInt32, [String])])
     func aContainerThatProgramsRefuseIsAuditedWithoutKeys(path: String, mode: UInt32, ids: [String]) throws {
-        try setMode(yard.container + path, mode)
-        let report = try yard.audit()
+        try setMode(sandbox.container + path, mode)
+        let report = try sandbox.audit()
         #expect(report.ids == ids)
         #expect(!report.withKeys)
         #expect(report.notes.count == 1)
@@ -55,25 +55,25 @@ import Testing
 
     @Test(arguments: ["", "/Library", "/Library/Caches"])
     func theRemedyOfAnOpenDirectoryIsAllThatItTakes(path: String) throws {
-        try setMode(yard.container + path, 0o777)
-        let remedy = try #require(try yard.audit().findings.first?.remedy)
+        try setMode(sandbox.container + path, 0o777)
+        let remedy = try #require(try sandbox.audit().findings.first?.remedy)
         #expect(try ChildProcess.run("/bin/sh", ["-c", remedy]).exitCode == 0)
-        #expect(try yard.audit().ids == [])
+        #expect(try sandbox.audit().ids == [])
     }
 
     @Test(.enabled(if: geteuid() == 0, "giving files away takes root"))
     func aForeignOwnersFileIsFound() throws {
-        try #require(chown(yard.path(ofRecord: "state"), 65534, 65534) == 0)
-        let report = try yard.audit()
+        try #require(chown(sandbox.path(ofRecord: "state"), 65534, 65534) == 0)
+        let report = try sandbox.audit()
         #expect(report.ids == ["owner.foreign"])
         #expect(report.verdict(ofRecord: "state") == .verified)
     }
 
     @Test(.enabled(if: geteuid() == 0, "giving containers away takes root"))
     func anothersContainerIsRefusedForRootToo() throws {
-        let change = try ChildProcess.run("/bin/chown", ["-R", "65534:65534", yard.container])
+        let change = try ChildProcess.run("/bin/chown", ["-R", "65534:65534", sandbox.container])
         try #require(change.exitCode == 0)
-        let report = try yard.audit()
+        let report = try sandbox.audit()
         #expect(report.ids == ["container.refused"])
         #expect(!report.withKeys)
         #expect(report.notes.count == 1)
@@ -81,7 +81,7 @@ import Testing
 
     @Test(.enabled(if: geteuid() == 0, "giving directories away takes root"))
     func aForeignOwnerAboveIsFound() throws {
-        try #require(chown(yard.directory.path, 65534, 65534) == 0)
-        #expect(try yard.audit().ids == ["ancestor.writable"])
+        try #require(chown(sandbox.directory.path, 65534, 65534) == 0)
+        #expect(try sandbox.audit().ids == ["ancestor.writable"])
     }
 }

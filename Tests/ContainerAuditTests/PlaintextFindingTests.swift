@@ -22,8 +22,8 @@ struct PlantedFile: Sendable, CustomTestStringConvertible {
     }
 
     static let all = [
-        PlantedFile("\(AuditYard.records)/state.json", #"{"name": "Ada"}"#, .json, .high),
-        PlantedFile("\(AuditYard.records)/bytes", [0, 1, 2, 255], .binary, .medium),
+        PlantedFile("\(AuditSandbox.records)/state.json", #"{"name": "Ada"}"#, .json, .high),
+        PlantedFile("\(AuditSandbox.records)/bytes", [0, 1, 2, 255], .binary, .medium),
         PlantedFile("Library/Caches/list.json", " [1, 2]", .json, .low),
         PlantedFile("Library/Caches/bytes", [0, 1, 2, 255], .binary, .low),
         PlantedFile("Library/Preferences/a.plist", "bplist00\u{1}\u{2}", .binaryPropertyList, .medium),
@@ -36,32 +36,32 @@ struct PlantedFile: Sendable, CustomTestStringConvertible {
         PlantedFile(".sealedstate.lock", "hidden here", .text, .medium),
         PlantedFile("picture", [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0], .binary, .info),
         PlantedFile("photo.jpg", [0xFF, 0xD8, 0xFF, 0xE0, 0, 2, 0xFF, 0xD9], .binary, .info),
-        PlantedFile("\(AuditYard.records)/photo", [0xFF, 0xD8, 0xFF, 0xE0, 0, 2, 0xFF, 0xD9], .binary, .medium),
+        PlantedFile("\(AuditSandbox.records)/photo", [0xFF, 0xD8, 0xFF, 0xE0, 0, 2, 0xFF, 0xD9], .binary, .medium),
         PlantedFile("Library/Cookies/Cookies.binarycookies", Array("cook".utf8) + [0, 0, 0, 0], .binary, .medium),
         PlantedFile("unknown", [0x89, 0x50, 0, 1], .binary, .low),
     ]
 }
 
 @Suite struct PlaintextFindingTests {
-    let yard: AuditYard
-    init() throws { yard = try AuditYard() }
+    let sandbox: AuditSandbox
+    init() throws { sandbox = try AuditSandbox() }
 
     @Test(arguments: PlantedFile.all) func plaintextIsFoundForWhatItIs(planted: PlantedFile) throws {
-        _ = try yard.store()
-        try yard.put(planted.path, planted.bytes)
-        let report = try yard.audit()
+        _ = try sandbox.store()
+        try sandbox.put(planted.path, planted.bytes)
+        let report = try sandbox.audit()
         // Some files end in the middle of a structure.
         #expect(report.ids.filter { $0 != "content.partly-read" } == ["plaintext.file"])
         #expect(report.file(planted.path)?.kind == planted.kind)
         #expect(report.finding("plaintext.file")?.severity == planted.severity)
         #expect(report.finding("plaintext.file")?.path == planted.path)
-        #expect(try yard.auditByPath().ids == report.ids)
+        #expect(try sandbox.auditByPath().ids == report.ids)
     }
 
     @Test func aSecretIsAFindingOfItsOwnAndTheFileIsJudgedAsBefore() throws {
-        _ = try yard.store()
-        try yard.put("login.json", #"{"password": "vN7!qz_Lr3#dTw9"}"#)
-        let report = try yard.audit()
+        _ = try sandbox.store()
+        try sandbox.put("login.json", #"{"password": "vN7!qz_Lr3#dTw9"}"#)
+        let report = try sandbox.audit()
         #expect(report.ids == ["field.password", "plaintext.file"])
         #expect(report.finding("plaintext.file")?.severity == .medium)
         #expect(!String(decoding: try report.json(), as: UTF8.self).contains("qz_Lr3"))
@@ -69,52 +69,52 @@ struct PlantedFile: Sendable, CustomTestStringConvertible {
 
     @Test(
         arguments: [
-            ("\(AuditYard.records)/state.sealed", #"{"name": "Ada"}"#), ("Documents/notes.sealed", "buy milk"),
+            ("\(AuditSandbox.records)/state.sealed", #"{"name": "Ada"}"#), ("Documents/notes.sealed", "buy milk"),
             ("data.sealed", "SQLite format 3\0\u{10}"),
         ])
     func whatOnlyHasTheNameOfASealedFileIsFound(path: String, text: String) throws {
-        _ = try yard.store()
-        try yard.put(path, text)
-        let report = try yard.audit()
+        _ = try sandbox.store()
+        try sandbox.put(path, text)
+        let report = try sandbox.audit()
         #expect(report.ids.filter { $0 != "content.partly-read" } == ["blob.not-sealed"])
         #expect(report.finding("blob.not-sealed")?.severity == .high)
     }
 
     @Test func anEmptyFileIsNoPlaintext() throws {
-        _ = try yard.store()
-        try yard.put("empty", [])
-        let report = try yard.audit()
+        _ = try sandbox.store()
+        try sandbox.put("empty", [])
+        let report = try sandbox.audit()
         #expect(report.ids == [])
         #expect(report.file("empty")?.kind == .empty)
     }
 
     @Test func aKeyFileInTheContainerIsCritical() throws {
-        try yard.filled()
-        try yard.put("Library/copy", try SystemFile.read(yard.keyFile))
-        let report = try yard.audit()
+        try sandbox.filled()
+        try sandbox.put("Library/copy", try SystemFile.read(sandbox.keyFile))
+        let report = try sandbox.audit()
         #expect(report.ids == ["keyfile.inside-container"])
         #expect(report.findings.first?.severity == .critical)
     }
 
     @Test func aVaultInTheContainerIsFound() throws {
-        try yard.filled()
-        try yard.put("vault", try SystemFile.read(yard.vault))
-        let report = try yard.audit()
+        try sandbox.filled()
+        try sandbox.put("vault", try SystemFile.read(sandbox.vault))
+        let report = try sandbox.audit()
         #expect(report.ids == ["vault.inside-container"])
         #expect(report.file("vault")?.kind == .sealedVault)
     }
 
     @Test(arguments: [("odd", "sealctl encrypt --group group.com.example.audit -o"), ("odd name", "odd name'.sealed")])
     func aRemedyNamesTheFileAsAShellTakesIt(name: String, part: String) throws {
-        _ = try yard.store()
-        try yard.put(name, "text")
-        #expect(try yard.audit().finding("plaintext.file")?.remedy.contains(part) == true)
+        _ = try sandbox.store()
+        try sandbox.put(name, "text")
+        #expect(try sandbox.audit().finding("plaintext.file")?.remedy.contains(part) == true)
     }
 
     @Test func aNameCannotDriveTheTerminal() throws {
-        _ = try yard.store()
-        try yard.put("\u{1B}[2Jx", "text")
-        let report = try yard.audit()
+        _ = try sandbox.store()
+        try sandbox.put("\u{1B}[2Jx", "text")
+        let report = try sandbox.audit()
         let json = String(decoding: try report.json(), as: UTF8.self)
         #expect(!json.contains("u001b") && !json.contains("\u{1B}"))
         #expect(report.files.first?.path == "\\u{1b}[2Jx")

@@ -17,22 +17,22 @@ import Testing
         var number: Int
     }
 
-    private let yard: AuditYard
+    private let sandbox: AuditSandbox
     private let identity: Identity
 
     init() throws {
-        yard = try AuditYard()
+        sandbox = try AuditSandbox()
         identity = try .random()
         _ = try Vault.create(
-            AccessGroup(yard.group), in: yard.home, slots: [.recipient(identity.recipient), .defaultKeyFile],
+            AccessGroup(sandbox.group), in: sandbox.home, slots: [.recipient(identity.recipient), .defaultKeyFile],
             openingWith: .identity(identity))
-        let store = try SealedStore(group: yard.group, in: yard.home, unlockingWith: .identity(identity))
+        let store = try SealedStore(group: sandbox.group, in: sandbox.home, unlockingWith: .identity(identity))
         try store.write(Guarded(number: 1))
         try store.write(Token(text: "open"))
     }
 
     @Test func aLockedBlobIsUnverifiedAndNoFault() throws {
-        let report = try yard.audit()
+        let report = try sandbox.audit()
         #expect(report.verdict(ofRecord: "guarded") == .unverified)
         #expect(report.verdict(ofRecord: "state") == .verified)
         #expect(report.ids == [])
@@ -40,52 +40,52 @@ import Testing
     }
 
     @Test func aPersonsCredentialOpensIt() throws {
-        let report = try yard.audit(credential: .identity(identity))
+        let report = try sandbox.audit(credential: .identity(identity))
         #expect(report.verdict(ofRecord: "guarded") == .verified)
         #expect(report.ids == [] && report.notes == [])
     }
 
     /// Each class has its own epochs: the key of the locked class is not an older key of the other.
     @Test func aRotationOfTheOtherClassMakesNoKeyOfThisOneUnused() throws {
-        let person = try SealedStore(group: yard.group, in: yard.home, unlockingWith: .identity(identity))
+        let person = try SealedStore(group: sandbox.group, in: sandbox.home, unlockingWith: .identity(identity))
         _ = try person.vault.beginRotation(of: .whenUnlocked)
-        let service = try SealedStore(group: yard.group, in: yard.home)
+        let service = try SealedStore(group: sandbox.group, in: sandbox.home)
         for _ in 0..<2 { try service.rotate() }
-        try #require(unlink(yard.path(ofRecord: "guarded")) == 0)
-        let finding = try #require(try yard.audit().finding("vault.key-unused"))
+        try #require(unlink(sandbox.path(ofRecord: "guarded")) == 0)
+        let finding = try #require(try sandbox.audit().finding("vault.key-unused"))
         let locked = try person.vault.keySummaries().filter { $0.protection == .whenUnlocked }
         #expect(locked.count == 2 && locked.allSatisfy { !finding.detail.contains($0.id.description) })
     }
 
     @Test func aRotationOfTheLockedClassThatBeganLongAgoIsFound() throws {
-        let person = try SealedStore(group: yard.group, in: yard.home, unlockingWith: .identity(identity))
+        let person = try SealedStore(group: sandbox.group, in: sandbox.home, unlockingWith: .identity(identity))
         _ = try person.vault.beginRotation(of: .whenUnlocked)
-        #expect(try yard.audit().ids == [])
-        #expect(try yard.audit(now: Date() + 2 * 86400).ids == ["vault.rotation-unfinished"])
+        #expect(try sandbox.audit().ids == [])
+        #expect(try sandbox.audit(now: Date() + 2 * 86400).ids == ["vault.rotation-unfinished"])
     }
 
     @Test(arguments: [(70, "wrongCommitment"), (180, "tampered")])
     func damageShowsToWhoCanOpenIt(offset: Int, code: String) throws {
-        try yard.change(yard.path(ofRecord: "guarded")) { $0[offset] ^= 1 }
-        #expect(try yard.audit().verdict(ofRecord: "guarded") == .unverified)
-        let report = try yard.audit(credential: .identity(identity))
+        try sandbox.change(sandbox.path(ofRecord: "guarded")) { $0[offset] ^= 1 }
+        #expect(try sandbox.audit().verdict(ofRecord: "guarded") == .unverified)
+        let report = try sandbox.audit(credential: .identity(identity))
         #expect(report.verdict(ofRecord: "guarded") == .refused(code))
     }
 
     /// A service has sealed it under its own key, in the place of a record that needs a person's key.
     @Test func aDowngradedBlobIsRefused() throws {
-        let blob = try SealedStore(group: yard.group, in: yard.home, creating: false)
+        let blob = try SealedStore(group: sandbox.group, in: sandbox.home, creating: false)
             .seal("planted", as: "guarded", sequence: 5)
-        try SystemFile.write(yard.path(ofRecord: "guarded"), blob)
+        try SystemFile.write(sandbox.path(ofRecord: "guarded"), blob)
         for credential in [VaultCredential.defaultKeyFile, .identity(identity)] {
-            let report = try yard.audit(credential: credential)
+            let report = try sandbox.audit(credential: credential)
             #expect(report.verdict(ofRecord: "guarded") == .refused("downgraded"))
             #expect(report.ids == ["blob.downgraded"])
         }
     }
 
     @Test func aLockedBlobInAnotherPlaceIsStillMisplaced() throws {
-        try yard.put("\(AuditYard.records)/moved.sealed", SystemFile.read(yard.path(ofRecord: "guarded")))
-        #expect(try yard.audit().verdict(ofRecord: "moved") == .refused("wrongName"))
+        try sandbox.put("\(AuditSandbox.records)/moved.sealed", SystemFile.read(sandbox.path(ofRecord: "guarded")))
+        #expect(try sandbox.audit().verdict(ofRecord: "moved") == .refused("wrongName"))
     }
 }

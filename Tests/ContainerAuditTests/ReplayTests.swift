@@ -6,16 +6,16 @@ import TestSupport
 import Testing
 
 @Suite struct ReplayTests {
-    let yard: AuditYard
-    init() throws { yard = try AuditYard() }
+    let sandbox: AuditSandbox
+    init() throws { sandbox = try AuditSandbox() }
 
     @Test func anOlderBlobThatWasPutBackIsAReplay() throws {
-        let store = try yard.store()
+        let store = try sandbox.store()
         try store.write(Token(text: "first"))
-        let old = try SystemFile.read(yard.path(ofRecord: "state"))
+        let old = try SystemFile.read(sandbox.path(ofRecord: "state"))
         try store.write(Token(text: "second"))
-        try yard.put("\(AuditYard.records)/state.sealed", old)
-        let report = try yard.audit()
+        try sandbox.put("\(AuditSandbox.records)/state.sealed", old)
+        let report = try sandbox.audit()
         #expect(report.ids == ["blob.replayed"])
         #expect(report.verdict(ofRecord: "state") == .refused("replayed"))
     }
@@ -26,42 +26,44 @@ import Testing
     //                                puts blob 1 back
     //                                reads what was accepted from disk: replayed
     @Test func whatAnotherProcessAcceptedCounts() throws {
-        let store = try yard.store()
+        let store = try sandbox.store()
         try store.write(Token(text: "first"))
-        let old = try SystemFile.read(yard.path(ofRecord: "state"))
+        let old = try SystemFile.read(sandbox.path(ofRecord: "state"))
         try store.write(Token(text: "second"))
-        let other = try AuditYard(copying: yard)
-        try other.put("\(AuditYard.records)/state.sealed", old)
+        let other = try AuditSandbox(copying: sandbox)
+        try other.put("\(AuditSandbox.records)/state.sealed", old)
         #expect(try other.audit().ids == ["blob.replayed"])
     }
 
     @Test func aWriteOfARealChildIsRemembered() throws {
         let write = { (number: String) in
-            let words = ["store-write", yard.directory.path("home"), yard.group.identifier, number, "10", "durable"]
+            let words = [
+                "store-write", sandbox.directory.path("home"), sandbox.group.identifier, number, "10", "durable",
+            ]
             return try ChildProcess.run("sealed-probe", words).outputText
         }
         #expect(try write("1") == "written 1\n")
-        let old = try SystemFile.read(yard.path(ofRecord: "probe"))
+        let old = try SystemFile.read(sandbox.path(ofRecord: "probe"))
         #expect(try write("2") == "written 2\n")
-        try yard.put("\(AuditYard.records)/probe.sealed", old)
-        #expect(try yard.audit().ids == ["blob.replayed"])
+        try sandbox.put("\(AuditSandbox.records)/probe.sealed", old)
+        #expect(try sandbox.audit().ids == ["blob.replayed"])
     }
 
     @Test func anAuditRemembersNothing() throws {
-        let store = try yard.filled()
+        let store = try sandbox.filled()
         let newer = try store.seal("x", as: "state", sequence: 9)
-        let current = try SystemFile.read(yard.path(ofRecord: "state"))
-        try yard.put("\(AuditYard.records)/state.sealed", newer)
-        #expect(try yard.audit().ids == [])
-        try yard.put("\(AuditYard.records)/state.sealed", current)
-        #expect(try yard.audit().ids == [])
+        let current = try SystemFile.read(sandbox.path(ofRecord: "state"))
+        try sandbox.put("\(AuditSandbox.records)/state.sealed", newer)
+        #expect(try sandbox.audit().ids == [])
+        try sandbox.put("\(AuditSandbox.records)/state.sealed", current)
+        #expect(try sandbox.audit().ids == [])
         #expect(try store.read(Token.self).text == "second")
     }
 
     // A copy has another path, so the remembered states of the original do not count.
     @Test func firstContactIsSaid() throws {
-        try yard.filled()
-        let other = try AuditYard(copying: yard)
+        try sandbox.filled()
+        let other = try AuditSandbox(copying: sandbox)
         try forget(other)
         let report = try other.audit()
         #expect(report.isClean && report.withKeys)
@@ -69,8 +71,8 @@ import Testing
     }
 
     @Test func lostMemoryOfReadersIsAFinding() throws {
-        try yard.filled()
-        let other = try AuditYard(copying: yard)
+        try sandbox.filled()
+        let other = try AuditSandbox(copying: sandbox)
         // By a child: this process does not forget its accepted states.
         let words = ["store-write", other.directory.path("home"), other.group.identifier, "1", "10", "durable"]
         #expect(try ChildProcess.run("sealed-probe", words).outputText == "written 1\n")
@@ -78,15 +80,15 @@ import Testing
         #expect(try other.audit().ids == ["watermarks.lost"])
     }
 
-    private func forget(_ yard: AuditYard) throws {
-        for name in try SystemFile.names(yard.directory.path("home/Watermarks")) {
-            try #require(unlink(yard.directory.path("home/Watermarks/\(name)")) == 0)
+    private func forget(_ sandbox: AuditSandbox) throws {
+        for name in try SystemFile.names(sandbox.directory.path("home/Watermarks")) {
+            try #require(unlink(sandbox.directory.path("home/Watermarks/\(name)")) == 0)
         }
     }
 
     @Test func damagedMemoryOfReadersIsAFinding() throws {
-        try yard.filled()
-        let other = try AuditYard(copying: yard)
+        try sandbox.filled()
+        let other = try AuditSandbox(copying: sandbox)
         let name = try #require(try SystemFile.names(other.directory.path("home/Watermarks")).first)
         try other.change(other.directory.path("home/Watermarks/\(name)")) { $0[24] ^= 1 }
         #expect(try other.audit().ids == ["watermarks.damaged"])

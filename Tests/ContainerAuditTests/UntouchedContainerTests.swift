@@ -25,15 +25,15 @@ import Testing
     private let notes = ["/access.log", "/.access.lock"]
 
     @Test func anAuditChangesNothingButTheNoteThatItOpenedTheVault() throws {
-        let yard = try AuditYard()
-        let store = try yard.filled()
-        try yard.put("Library/Caches/film", try store.seal("x", as: "", kind: .stream, sequence: 0))
-        try yard.put("notes", "text")
-        try yard.put(".x.new", "text")
-        try yard.change(yard.path(ofRecord: "accounts/ada")) { $0[180] ^= 1 }
-        try #require(symlink("Library", yard.path("link")) == 0)
-        try #require(mkfifo(yard.path("pipe"), 0o600) == 0)
-        let other = try AuditYard(copying: yard)
+        let sandbox = try AuditSandbox()
+        let store = try sandbox.filled()
+        try sandbox.put("Library/Caches/film", try store.seal("x", as: "", kind: .stream, sequence: 0))
+        try sandbox.put("notes", "text")
+        try sandbox.put(".x.new", "text")
+        try sandbox.change(sandbox.path(ofRecord: "accounts/ada")) { $0[180] ^= 1 }
+        try #require(symlink("Library", sandbox.path("link")) == 0)
+        try #require(mkfifo(sandbox.path("pipe"), 0o600) == 0)
+        let other = try AuditSandbox(copying: sandbox)
         // Its first opening remembers the vault.
         _ = try SealedStore(group: other.group, in: other.home, creating: false)
         let before = try picture(of: other.directory.path)

@@ -18,15 +18,15 @@ enum VaultReplacement: String, CaseIterable, Sendable {
 }
 
 @Suite struct VaultRefusalTests {
-    let yard: AuditYard
+    let sandbox: AuditSandbox
     init() throws {
-        yard = try AuditYard()
-        try yard.filled()
+        sandbox = try AuditSandbox()
+        try sandbox.filled()
     }
 
     @Test(arguments: VaultReplacement.allCases) func whatIsNoVaultIsFound(replacement: VaultReplacement) throws {
-        try replacement.put(at: yard.vault)
-        let report = try yard.audit()
+        try replacement.put(at: sandbox.vault)
+        let report = try sandbox.audit()
         #expect(report.ids == ["vault.refused"])
         #expect(!report.withKeys && !report.isClean)
         let finding = try #require(report.finding("vault.refused"))
@@ -35,29 +35,29 @@ enum VaultReplacement: String, CaseIterable, Sendable {
     }
 
     @Test func aNoteSaysItsReasonOnce() throws {
-        try VaultReplacement.fifo.put(at: yard.vault)
-        let note = try #require(try yard.audit().notes.first)
-        #expect(note.hasPrefix("\(yard.group): blobs were not opened: "))
-        #expect(note.split(separator: yard.vault, omittingEmptySubsequences: false).count == 2)
+        try VaultReplacement.fifo.put(at: sandbox.vault)
+        let note = try #require(try sandbox.audit().notes.first)
+        #expect(note.hasPrefix("\(sandbox.group): blobs were not opened: "))
+        #expect(note.split(separator: sandbox.vault, omittingEmptySubsequences: false).count == 2)
     }
 
     @Test func aVaultsDirectoryThatOthersChangeIsFound() throws {
-        try #require(chmod(yard.directory.path("home/Vaults"), 0o777) == 0)
-        #expect(try yard.audit().ids == ["vault.mode"])
+        try #require(chmod(sandbox.directory.path("home/Vaults"), 0o777) == 0)
+        #expect(try sandbox.audit().ids == ["vault.mode"])
     }
 
     @Test(.enabled(if: geteuid() == 0, "giving files away takes root"))
     func aVaultOfAnotherUserIsFound() throws {
-        try #require(chown(yard.directory.path("home/Vaults/\(yard.group)"), 65534, 65534) == 0)
-        #expect(try yard.audit().ids == ["vault.refused"])
+        try #require(chown(sandbox.directory.path("home/Vaults/\(sandbox.group)"), 65534, 65534) == 0)
+        #expect(try sandbox.audit().ids == ["vault.refused"])
     }
 
     @Test(
         arguments: [("Keys", "keyfile.mode"), ("Watermarks", "watermarks.mode")], [0o720, 0o702, 0o1777] as [UInt32])
     func aDirectoryOfSecretsThatOthersChangeIsFound(place: (String, String), mode: UInt32) throws {
-        let path = yard.directory.path("home/\(place.0)")
+        let path = sandbox.directory.path("home/\(place.0)")
         try #require(chmod(path, mode) == 0)
-        let report = try yard.audit()
+        let report = try sandbox.audit()
         #expect(report.ids == [place.1])
         #expect(report.findings.first?.path == path)
         // The remedy only removes write access: other users may have a reason to read the directory.
@@ -66,7 +66,7 @@ enum VaultReplacement: String, CaseIterable, Sendable {
 
     @Test(arguments: [0o770, 0o777] as [UInt32])
     func notesThatOthersChangeAreOneFindingForAnotherProcessToo(mode: UInt32) throws {
-        let copy = try AuditYard(copying: yard)
+        let copy = try AuditSandbox(copying: sandbox)
         try #require(chmod(copy.directory.path("home/Watermarks"), mode) == 0)
         #expect(try copy.audit().ids == ["watermarks.mode"])
     }

@@ -8,26 +8,26 @@ import Testing
 /// Tests of opening the vault in an audit, and of the report if that fails.
 @Suite struct VaultUseTests {
     @Test func withoutTheVaultTheGroupsPlacesAreStillCompared() throws {
-        let yard = try AuditYard()
-        try yard.filled()
-        try yard.put("\(AuditYard.records)/open.json", "{}")
+        let sandbox = try AuditSandbox()
+        try sandbox.filled()
+        try sandbox.put("\(AuditSandbox.records)/open.json", "{}")
         var options = AuditOptions()
         options.usesVault = false
-        let report = try ContainerAuditor(options: options).audit(group: yard.group, in: yard.home)
-        #expect(!report.withKeys && report.group == yard.group.identifier)
+        let report = try ContainerAuditor(options: options).audit(group: sandbox.group, in: sandbox.home)
+        #expect(!report.withKeys && report.group == sandbox.group.identifier)
         #expect(report.files.contains { $0.record?.name == "state" && $0.verdict == .unverified })
         #expect(report.notes.contains { $0.contains("left alone") })
     }
 
     @Test func aVaultThatIsRequiredAndClosedEndsTheAuditBeforeItBegins() throws {
-        let yard = try AuditYard()
-        try yard.filled()
-        try #require(unlink(yard.keyFile) == 0)
+        let sandbox = try AuditSandbox()
+        try sandbox.filled()
+        try #require(unlink(sandbox.keyFile) == 0)
         let steps = Atomic(0)
         var options = AuditOptions()
         options.requiresVault = true
         options.progress = { _ in steps.add(1, ordering: .relaxed) }
-        let other = try AuditYard(copying: yard)
+        let other = try AuditSandbox(copying: sandbox)
         #expect(
             throwingCode { try ContainerAuditor(options: options).audit(group: other.group, in: other.home) }
                 == .withoutKeys)
@@ -35,10 +35,10 @@ import Testing
     }
 
     @Test func aQuarantinedCopyOfPlaintextIsPlaintext() throws {
-        let yard = try AuditYard()
-        try yard.filled()
-        try yard.put("Quarantine/x", "text")
-        let report = try yard.audit()
+        let sandbox = try AuditSandbox()
+        try sandbox.filled()
+        try sandbox.put("Quarantine/x", "text")
+        let report = try sandbox.audit()
         let copy = try #require(report.files.first { $0.path.hasPrefix("Quarantine/") })
         #expect(copy.kind == .quarantined && copy.isPlaintext && report.plaintextBytes >= copy.size)
     }

@@ -7,19 +7,19 @@ import Testing
 
 /// Tests of tasks that wait for access, with more tasks than processors or waiting threads.
 @Suite(.timeLimit(.minutes(10))) struct CoordinatedWaitingTests {
-    private let yard: CoordinationYard
+    private let sandbox: CoordinationSandbox
     private static let crowd = 100
 
     init() throws {
-        yard = try CoordinationYard()
-        try yard.write("file", "0")
+        sandbox = try CoordinationSandbox()
+        try sandbox.write("file", "0")
     }
 
     private func write(
         _ coordinator: FileCoordinator, timeout: Duration = .seconds(600)
     ) async -> FileError.Code? {
         do throws(FileError) {
-            try await coordinator.coordinate(writingItemAt: yard.path("file"), timeout: timeout) { _ async in }
+            try await coordinator.coordinate(writingItemAt: sandbox.path("file"), timeout: timeout) { _ async in }
             return nil
         } catch {
             return error.code
@@ -32,7 +32,7 @@ import Testing
         let tasks = (0..<Self.crowd).map { _ in
             Task {
                 begun.add()
-                return await write(coordinator ?? yard.coordinator())
+                return await write(coordinator ?? sandbox.coordinator())
             }
         }
         while begun.count < Self.crowd { try await Task.sleep(for: .milliseconds(1)) }
@@ -53,21 +53,21 @@ import Testing
     //  done
     //                          100 tasks write, one after another
     @Test func moreWaitersThanThreadsStopNoTask() async throws {
-        let holder = try yard.holding("updating", "file")
+        let holder = try sandbox.holding("updating", "file")
         let tasks = try await waiters()
-        #expect(await write(yard.coordinator(), timeout: .milliseconds(20)) == .lockTimeout)
+        #expect(await write(sandbox.coordinator(), timeout: .milliseconds(20)) == .lockTimeout)
         try holder.write("\n")
         #expect(await outcomes(tasks).allSatisfy { $0 == nil })
     }
 
     @Test func cancellingACoordinatorEndsTheWaitingOfItsTasks() async throws {
-        let holder = try yard.holding("updating", "file")
-        let coordinator = yard.coordinator()
+        let holder = try sandbox.holding("updating", "file")
+        let coordinator = sandbox.coordinator()
         let tasks = try await waiters(coordinator)
         coordinator.cancel()
         #expect(await outcomes(tasks).allSatisfy { $0 == .cancelled })
         #expect(await write(coordinator) == .cancelled)
-        #expect(yard.code(.reading(yard.path("file"))) == .lockTimeout)
+        #expect(sandbox.code(.reading(sandbox.path("file"))) == .lockTimeout)
         try holder.write("\n")
         #expect(try holder.readLine() == "free")
     }
@@ -79,8 +79,8 @@ import Testing
     //  done
     //                          write
     @Test func aNestedAccessDoesNotStandBehindThoseThatWaitForTheOuterOne() async throws {
-        let coordinator = yard.coordinator()
-        let path = yard.path("file")
+        let coordinator = sandbox.coordinator()
+        let path = sandbox.path("file")
         let tasks = try await coordinator.coordinate(writingItemAt: path) { path async in
             let tasks = try? await waiters()
             let code: FileError.Code?
@@ -97,11 +97,11 @@ import Testing
     }
 
     @Test func aZeroLimitIsEnoughWhereAPresenterAnswersAtOnce() throws {
-        let presenter = NotingPresenter(yard.path("file"))
-        try FileCoordinator.addFilePresenter(presenter, domain: yard.domain)
-        defer { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
+        let presenter = NotingPresenter(sandbox.path("file"))
+        try FileCoordinator.addFilePresenter(presenter, domain: sandbox.domain)
+        defer { FileCoordinator.removeFilePresenter(presenter, domain: sandbox.domain) }
         // A busy machine may need longer than presenters get, but not every time.
-        #expect((0..<50).contains { _ in yard.code(.writing(yard.path("file"))) == nil })
+        #expect((0..<50).contains { _ in sandbox.code(.writing(sandbox.path("file"))) == nil })
     }
 }
 

@@ -6,11 +6,11 @@ import Testing
 
 /// Tests of exclusion between real processes. The columns of each comment are the processes, time runs down.
 @Suite(.timeLimit(.minutes(10))) struct FileCoordinatorTests {
-    private let yard: CoordinationYard
+    private let sandbox: CoordinationSandbox
 
     init() throws {
-        yard = try CoordinationYard()
-        try yard.write("file", "0")
+        sandbox = try CoordinationSandbox()
+        try sandbox.write("file", "0")
     }
 
     //  test                    other
@@ -19,15 +19,15 @@ import Testing
     //                          done
     //  write: yes
     @Test func readersRunTogetherAndWritersAlone() throws {
-        let reader = try yard.holding("read", "file")
-        #expect(yard.code(.reading(yard.path("file"))) == nil)
-        #expect(yard.code(.writing(yard.path("file"))) == .lockTimeout)
+        let reader = try sandbox.holding("read", "file")
+        #expect(sandbox.code(.reading(sandbox.path("file"))) == nil)
+        #expect(sandbox.code(.writing(sandbox.path("file"))) == .lockTimeout)
         try reader.write("\n")
         #expect(try reader.readLine() == "free")
-        #expect(yard.code(.writing(yard.path("file"))) == nil)
-        let writer = try yard.holding("updating", "file")
-        #expect(yard.code(.reading(yard.path("file"))) == .lockTimeout)
-        #expect(yard.code(.writing(yard.path("other"))) == nil)
+        #expect(sandbox.code(.writing(sandbox.path("file"))) == nil)
+        let writer = try sandbox.holding("updating", "file")
+        #expect(sandbox.code(.reading(sandbox.path("file"))) == .lockTimeout)
+        #expect(sandbox.code(.writing(sandbox.path("other"))) == nil)
         try writer.write("\n")
         #expect(try writer.readLine() == "free")
     }
@@ -49,18 +49,18 @@ import Testing
     //                          write directory
     //  read directory/inner
     @Test(arguments: pairs) func whoTakesADirectoryAwayExcludesWhoUsesWhatLiesInIt(_ pair: Pair) throws {
-        try yard.place.directory("items/directory")
+        try sandbox.place.directory("items/directory")
         let expected: FileError.Code? = pair.excludes ? .lockTimeout : nil
-        let reader = try yard.holding("read", "directory/inner")
-        #expect(yard.code(.writing(yard.path("directory"), for: pair.outer)) == expected)
-        #expect(yard.code(.reading(yard.path("directory"))) == nil)
+        let reader = try sandbox.holding("read", "directory/inner")
+        #expect(sandbox.code(.writing(sandbox.path("directory"), for: pair.outer)) == expected)
+        #expect(sandbox.code(.reading(sandbox.path("directory"))) == nil)
         try reader.write("\n")
         #expect(try reader.readLine() == "free")
-        let writer = try yard.holding(pair.outer.rawValue, "directory")
-        #expect(yard.code(.reading(yard.path("directory/inner"))) == expected)
-        #expect(yard.code(.writing(yard.path("directory/deep/inner"))) == expected)
-        #expect(yard.code(.reading(yard.path("directory"))) == .lockTimeout)
-        #expect(yard.code(.reading(yard.path("directory2/inner"))) == nil)
+        let writer = try sandbox.holding(pair.outer.rawValue, "directory")
+        #expect(sandbox.code(.reading(sandbox.path("directory/inner"))) == expected)
+        #expect(sandbox.code(.writing(sandbox.path("directory/deep/inner"))) == expected)
+        #expect(sandbox.code(.reading(sandbox.path("directory"))) == .lockTimeout)
+        #expect(sandbox.code(.reading(sandbox.path("directory2/inner"))) == nil)
         try writer.write("\n")
         #expect(try writer.readLine() == "free")
     }
@@ -69,29 +69,29 @@ import Testing
     //  a, b, c                 c, b, a
     //  again and again         again and again
     @Test func oppositeOrdersNeverWaitForEachOtherForEver() throws {
-        let paths = ["a", "b", "c"].map { yard.path($0) }
+        let paths = ["a", "b", "c"].map { sandbox.path($0) }
         for path in paths { try SystemFile.write(path, Array("0".utf8)) }
-        let words = ["coordinate-count", yard.place.path("domain"), "150"]
+        let words = ["coordinate-count", sandbox.place.path("domain"), "150"]
         let children = try [
             ChildProcess("sealed-probe", words + paths), ChildProcess("sealed-probe", words + paths.reversed()),
             ChildProcess("sealed-probe", words + [paths[1], paths[0]]),
         ]
         for child in children { #expect(try child.finish(timeLimit: .seconds(300)).exitCode == 0) }
-        #expect(try ["a", "b", "c"].map { try yard.text($0) } == ["450", "450", "300"])
+        #expect(try ["a", "b", "c"].map { try sandbox.text($0) } == ["450", "450", "300"])
     }
 
     @Test func aHolderThatDiesFreesItsAccess() throws {
-        let writer = try yard.holding("updating", "file")
-        #expect(yard.code(.reading(yard.path("file"))) == .lockTimeout)
+        let writer = try sandbox.holding("updating", "file")
+        #expect(sandbox.code(.reading(sandbox.path("file"))) == .lockTimeout)
         writer.kill(SIGKILL)
-        #expect(yard.code(.reading(yard.path("file")), milliseconds: 50_000) == nil)
+        #expect(sandbox.code(.reading(sandbox.path("file")), milliseconds: 50_000) == nil)
     }
 
     @Test func aStoppedHolderCostsATimeOutAndNoHang() throws {
-        let writer = try yard.holding("updating", "file")
+        let writer = try sandbox.holding("updating", "file")
         writer.kill(SIGSTOP)
         try writer.waitUntilStopped()
-        #expect(yard.code(.reading(yard.path("file")), milliseconds: 50) == .lockTimeout)
+        #expect(sandbox.code(.reading(sandbox.path("file")), milliseconds: 50) == .lockTimeout)
         writer.kill(SIGCONT)
     }
 
@@ -102,96 +102,96 @@ import Testing
     //  done
     //                          read new
     @Test func anItemThatIsMovedWhileSomebodyWaitsIsReadWhereItIsThen() throws {
-        let waiter = try yard.coordinator().coordinate(writingItemAt: yard.path("file"), for: .moving) { path in
+        let waiter = try sandbox.coordinator().coordinate(writingItemAt: sandbox.path("file"), for: .moving) { path in
             Result {
-                let waiter = try yard.holder("read", "file")
+                let waiter = try sandbox.holder("read", "file")
                 while !isWaiting(waiter) { usleep(1000) }
-                try #require(rename(path, yard.path("moved")) == 0)
+                try #require(rename(path, sandbox.path("moved")) == 0)
                 return waiter
             }
         }.get()
-        #expect(try waiter.readLine() == "held \(yard.path("moved"))")
-        #expect(yard.code(.writing(yard.path("moved"))) == .lockTimeout)
+        #expect(try waiter.readLine() == "held \(sandbox.path("moved"))")
+        #expect(sandbox.code(.writing(sandbox.path("moved"))) == .lockTimeout)
     }
 
     /// Returns whether the waiter is in its loop, that is, has the lock file open.
     private func isWaiting(_ child: ChildProcess) -> Bool {
         let names = (try? SystemFile.names("/proc/\(child.pid)/fd")) ?? []
-        let lock = yard.place.path("domain/.lock")
+        let lock = sandbox.place.path("domain/.lock")
         return names.contains { (try? SystemFile.linkTarget("/proc/\(child.pid)/fd/\($0)")) == lock }
     }
 
     @Test func aLinkInTheWayIsResolvedAndOneUnderTheNameOnlyIfAsked() throws {
-        try yard.place.directory("items/real")
-        try yard.place.link("items/way", to: "real")
-        try yard.place.link("items/name", to: "file")
-        let coordinator = yard.coordinator()
-        #expect(try coordinator.coordinate(readingItemAt: yard.path("way/new")) { $0 } == yard.path("real/new"))
-        #expect(try coordinator.coordinate(readingItemAt: yard.path("name")) { $0 } == yard.path("name"))
-        let resolved = try coordinator.coordinate(readingItemAt: yard.path("name"), options: .resolvesSymbolicLink) {
+        try sandbox.place.directory("items/real")
+        try sandbox.place.link("items/way", to: "real")
+        try sandbox.place.link("items/name", to: "file")
+        let coordinator = sandbox.coordinator()
+        #expect(try coordinator.coordinate(readingItemAt: sandbox.path("way/new")) { $0 } == sandbox.path("real/new"))
+        #expect(try coordinator.coordinate(readingItemAt: sandbox.path("name")) { $0 } == sandbox.path("name"))
+        let resolved = try coordinator.coordinate(readingItemAt: sandbox.path("name"), options: .resolvesSymbolicLink) {
             $0
         }
-        #expect(resolved == yard.path("file"))
+        #expect(resolved == sandbox.path("file"))
     }
 
     @Test(arguments: ["", "/no\0name", "/missing/..", String(repeating: "/long", count: 1000)])
     func aPathThatNamesNothingIsRefused(_ path: String) {
-        #expect(yard.code(.reading(path)) == .invalidName)
+        #expect(sandbox.code(.reading(path)) == .invalidName)
     }
 
     @Test func anEmptyOrHugeListIsRefused() {
-        #expect(yard.code([]) == .tooLarge)
-        #expect(yard.code((0..<65).map { .reading(yard.path("\($0)")) }) == .tooLarge)
+        #expect(sandbox.code([]) == .tooLarge)
+        #expect(sandbox.code((0..<65).map { .reading(sandbox.path("\($0)")) }) == .tooLarge)
     }
 
     @Test func aCoordinatorNeverWaitsForItself() throws {
-        let coordinator = yard.coordinator()
-        let path = yard.path("file")
+        let coordinator = sandbox.coordinator()
+        let path = sandbox.path("file")
         let code = try coordinator.coordinate(readingItemAt: path) { path in
-            let inner = yard.code(.writing(path), by: coordinator)
+            let inner = sandbox.code(.writing(path), by: coordinator)
             // The outer reading is still in effect.
-            #expect(yard.code(.writing(path)) == .lockTimeout)
-            #expect(yard.code(.reading(path)) == nil)
+            #expect(sandbox.code(.writing(path)) == .lockTimeout)
+            #expect(sandbox.code(.reading(path)) == nil)
             return inner
         }
         #expect(code == nil)
         try coordinator.coordinate(writingItemAt: path) { path in
-            #expect(yard.code(.reading(path), by: coordinator) == nil)
-            #expect(yard.code(.reading(path)) == .lockTimeout)
+            #expect(sandbox.code(.reading(path), by: coordinator) == nil)
+            #expect(sandbox.code(.reading(path)) == .lockTimeout)
         }
-        #expect(yard.code(.writing(path)) == nil)
+        #expect(sandbox.code(.writing(path)) == nil)
     }
 
     @Test func aNestedWriterWaitsForOtherReaders() throws {
-        let coordinator = yard.coordinator()
-        let reader = try yard.holding("read", "file")
-        try coordinator.coordinate(readingItemAt: yard.path("file")) { path in
-            #expect(yard.code(.writing(path), by: coordinator) == .lockTimeout)
+        let coordinator = sandbox.coordinator()
+        let reader = try sandbox.holding("read", "file")
+        try coordinator.coordinate(readingItemAt: sandbox.path("file")) { path in
+            #expect(sandbox.code(.writing(path), by: coordinator) == .lockTimeout)
         }
         try reader.write("\n")
         #expect(try reader.readLine() == "free")
     }
 
     @Test func cancellingEndsTheWaitingAndAllThatComesLater() throws {
-        let writer = try yard.holding("updating", "file")
-        let coordinator = yard.coordinator()
+        let writer = try sandbox.holding("updating", "file")
+        let coordinator = sandbox.coordinator()
         let outcomes = try concurrently(2) { index -> FileError.Code? in
             if index == 1 {
                 coordinator.cancel()
                 return FileError.Code.cancelled
             }
-            return yard.code(.reading(yard.path("file")), milliseconds: 600_000, by: coordinator)
+            return sandbox.code(.reading(sandbox.path("file")), milliseconds: 600_000, by: coordinator)
         }
         #expect(try outcomes.map { try $0.get() } == [.cancelled, .cancelled])
         try writer.write("\n")
         #expect(try writer.readLine() == "free")
-        #expect(yard.code(.reading(yard.path("file")), by: coordinator) == .cancelled)
+        #expect(sandbox.code(.reading(sandbox.path("file")), by: coordinator) == .cancelled)
     }
 
     @Test func aCancelledTaskStopsWaiting() async throws {
-        let writer = try yard.holding("updating", "file")
-        let coordinator = yard.coordinator()
-        let path = yard.path("file")
+        let writer = try sandbox.holding("updating", "file")
+        let coordinator = sandbox.coordinator()
+        let path = sandbox.path("file")
         let task = Task {
             do throws(FileError) {
                 try await coordinator.coordinate(readingItemAt: path, timeout: .seconds(600)) { _ async in }
@@ -206,36 +206,36 @@ import Testing
         #expect(try writer.readLine() == "free")
         let answer = try await coordinator.coordinate(writingItemAt: path) { path async in
             await Task.yield()
-            return yard.code(.reading(path))
+            return sandbox.code(.reading(path))
         }
         #expect(answer == .lockTimeout)
-        #expect(yard.code(.reading(path)) == nil)
+        #expect(sandbox.code(.reading(path)) == nil)
     }
 
     @Test func anAccessorsErrorComesThroughAndEndsTheAccess() throws {
         #expect(throws: FileError(.noSpace, operation: "try", path: "p")) {
-            try yard.coordinator().coordinate(writingItemAt: yard.path("file")) { (_) throws(FileError) in
+            try sandbox.coordinator().coordinate(writingItemAt: sandbox.path("file")) { (_) throws(FileError) in
                 throw FileError(.noSpace, operation: "try", path: "p")
             }
         }
-        #expect(yard.code(.writing(yard.path("file"))) == nil)
+        #expect(sandbox.code(.writing(sandbox.path("file"))) == nil)
     }
 
     @Test func thousandsOfAccessesLeaveNoDescriptorOpen() throws {
-        let presenter = NotingPresenter(yard.path("file"))
-        try FileCoordinator.addFilePresenter(presenter, domain: yard.domain)
-        defer { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
-        let other = try yard.presenter("file")
-        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+        let presenter = NotingPresenter(sandbox.path("file"))
+        try FileCoordinator.addFilePresenter(presenter, domain: sandbox.domain)
+        defer { FileCoordinator.removeFilePresenter(presenter, domain: sandbox.domain) }
+        let other = try sandbox.presenter("file")
+        #expect(sandbox.code(.writing(sandbox.path("file")), milliseconds: 60_000) == nil)
         // The other side closes its end a moment later than this one.
         let before = try SystemFile.names("/proc/\(other.pid)/fd").count
         let own = try openSockets()
         for _ in 0..<1000 {
-            _ = yard.code([.reading(yard.path("file")), .writing(yard.path("a"))], milliseconds: 60_000)
-            _ = yard.code(.reading(yard.path("b")))
+            _ = sandbox.code([.reading(sandbox.path("file")), .writing(sandbox.path("a"))], milliseconds: 60_000)
+            _ = sandbox.code(.reading(sandbox.path("b")))
         }
         #expect(try openSockets() == own)
-        #expect(try SystemFile.names(yard.place.path("domain")).count == 5)
+        #expect(try SystemFile.names(sandbox.place.path("domain")).count == 5)
         while try SystemFile.names("/proc/\(other.pid)/fd").count > before { usleep(1000) }
     }
 
@@ -243,7 +243,7 @@ import Testing
     /// have theirs.
     private func openSockets() throws -> Int {
         try SystemFile.names("/proc/self/fd").count { name in
-            (try? SystemFile.linkTarget("/proc/self/fd/\(name)"))?.hasPrefix(yard.place.path("domain/.")) ?? false
+            (try? SystemFile.linkTarget("/proc/self/fd/\(name)"))?.hasPrefix(sandbox.place.path("domain/.")) ?? false
         }
     }
 }

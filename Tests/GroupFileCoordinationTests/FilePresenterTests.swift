@@ -6,16 +6,16 @@ import Testing
 
 /// Tests of requests and notices to presenters. The columns of each comment are the processes, time runs down.
 @Suite(.timeLimit(.minutes(10))) struct FilePresenterTests {
-    private let yard: CoordinationYard
+    private let sandbox: CoordinationSandbox
 
     init() throws {
-        yard = try CoordinationYard()
-        try yard.write("file", "0")
+        sandbox = try CoordinationSandbox()
+        try sandbox.write("file", "0")
     }
 
     private func presenting<Value>(_ presenter: NotingPresenter, _ body: () throws -> Value) throws -> Value {
-        try FileCoordinator.addFilePresenter(presenter, domain: yard.domain)
-        defer { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
+        try FileCoordinator.addFilePresenter(presenter, domain: sandbox.domain)
+        defer { FileCoordinator.removeFilePresenter(presenter, domain: sandbox.domain) }
         return try body()
     }
 
@@ -26,9 +26,9 @@ import Testing
     //  done
     //                          reacquire
     @Test func aPresenterElsewhereMakesWayAndGoesOn() throws {
-        let presenter = try yard.presenter("file", "save")
-        let seen = try yard.coordinator().coordinate(readingItemAt: yard.path("file")) { _ in
-            Result { try yard.text("file") }
+        let presenter = try sandbox.presenter("file", "save")
+        let seen = try sandbox.coordinator().coordinate(readingItemAt: sandbox.path("file")) { _ in
+            Result { try sandbox.text("file") }
         }.get()
         #expect(seen == "saved")
         #expect(try presenter.readLine() == "relinquish to reader")
@@ -37,20 +37,20 @@ import Testing
     }
 
     @Test func aReaderThatNeedsNoChangesAsksNobodyToSave() throws {
-        let presenter = try yard.presenter("file", "save")
+        let presenter = try sandbox.presenter("file", "save")
         let options: [ReadingOptions] = [.withoutChanges, .immediatelyAvailableMetadataOnly]
         for options in options {
-            #expect(yard.code(.reading(yard.path("file"), options: options), milliseconds: 60_000) == nil)
+            #expect(sandbox.code(.reading(sandbox.path("file"), options: options), milliseconds: 60_000) == nil)
             #expect(try presenter.readLine() == "relinquish to reader")
             #expect(try presenter.readLine() == "reacquire from reader")
         }
-        #expect(try yard.text("file") == "0")
+        #expect(try sandbox.text("file") == "0")
     }
 
     @Test func aWriterTellsPresentersElsewhereOfTheChangeBeforeTheyGoOn() throws {
-        let presenter = try yard.presenter("file")
-        try yard.coordinator().coordinate(writingItemAt: yard.path("file")) { _ in
-            Result { try yard.write("file", "1") }
+        let presenter = try sandbox.presenter("file")
+        try sandbox.coordinator().coordinate(writingItemAt: sandbox.path("file")) { _ in
+            Result { try sandbox.write("file", "1") }
         }.get()
         #expect(try presenter.readLine() == "relinquish to writer")
         try expectChange("1", at: presenter)
@@ -79,8 +79,8 @@ import Testing
     //  SIGKILL
     //                          reacquire
     @Test func aPresenterGoesOnWhenTheReaderDies() throws {
-        let presenter = try yard.presenter("file")
-        let reader = try yard.holding("read-plain", "file")
+        let presenter = try sandbox.presenter("file")
+        let reader = try sandbox.holding("read-plain", "file")
         #expect(try presenter.readLine() == "relinquish to reader")
         reader.kill(SIGKILL)
         #expect(try presenter.readLine() == "reacquire from reader")
@@ -93,10 +93,10 @@ import Testing
     //  SIGKILL
     //                          changed, reacquire
     @Test func aPresenterLearnsWhatAWriterThatDiedHasLeft() throws {
-        let presenter = try yard.presenter("file")
-        let writer = try yard.holding("updating", "file")
+        let presenter = try sandbox.presenter("file")
+        let writer = try sandbox.holding("updating", "file")
         #expect(try presenter.readLine() == "relinquish to writer")
-        try yard.write("file", "half")
+        try sandbox.write("file", "half")
         writer.kill(SIGKILL)
         var lines: Set<String> = []
         while !lines.isSuperset(of: ["changed half", "reacquire from writer"]) {
@@ -107,12 +107,12 @@ import Testing
     }
 
     @Test func aDeadPresenterNeverBlocksAndIsSwept() throws {
-        let presenter = try yard.presenter("file")
-        #expect(try SystemFile.names(yard.place.path("domain")).count == 2)
+        let presenter = try sandbox.presenter("file")
+        #expect(try SystemFile.names(sandbox.place.path("domain")).count == 2)
         presenter.kill(SIGKILL)
         #expect(try presenter.finish().status == .signalled(SIGKILL))
-        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
-        #expect(try SystemFile.names(yard.place.path("domain")) == [".lock"])
+        #expect(sandbox.code(.writing(sandbox.path("file")), milliseconds: 60_000) == nil)
+        #expect(try SystemFile.names(sandbox.place.path("domain")) == [".lock"])
     }
 
     //  test                    presenter
@@ -121,32 +121,35 @@ import Testing
     //                          SIGCONT
     //  write
     @Test func aStoppedPresenterCostsTheTimeLimitAndIsNamed() throws {
-        let presenter = try yard.presenter("file")
+        let presenter = try sandbox.presenter("file")
         presenter.kill(SIGSTOP)
         try presenter.waitUntilStopped()
         let error = #expect(throws: FileError.self) {
-            try yard.coordinator().coordinate(writingItemAt: yard.path("file"), timeout: .milliseconds(50)) { _ in }
+            try sandbox.coordinator().coordinate(writingItemAt: sandbox.path("file"), timeout: .milliseconds(50)) { _ in
+            }
         }
         #expect(error?.code == .presenterTimeout)
         #expect(error?.advice.contains(" \(presenter.pid) ") == true)
-        #expect(yard.code(.writing(yard.path("other"))) == nil)
+        #expect(sandbox.code(.writing(sandbox.path("other"))) == nil)
         presenter.kill(SIGCONT)
-        #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+        #expect(sandbox.code(.writing(sandbox.path("file")), milliseconds: 60_000) == nil)
     }
 
     @Test func aPresenterThatDiesWhileItIsAskedBlocksNobody() throws {
-        let presenter = try yard.presenter("file", "silent")
-        let waiter = try yard.holder("updating", "file")
+        let presenter = try sandbox.presenter("file", "silent")
+        let waiter = try sandbox.holder("updating", "file")
         #expect(try presenter.readLine() == "relinquish to writer")
         presenter.kill(SIGKILL)
-        #expect(try waiter.readLine() == "held \(yard.path("file"))")
+        #expect(try waiter.readLine() == "held \(sandbox.path("file"))")
     }
 
     @Test func cancellingEndsTheWaitingForAPresenter() throws {
-        let presenter = try yard.presenter("file", "silent")
-        let coordinator = yard.coordinator()
+        let presenter = try sandbox.presenter("file", "silent")
+        let coordinator = sandbox.coordinator()
         let outcomes = try concurrently(2) { index -> FileError.Code? in
-            if index == 0 { return yard.code(.writing(yard.path("file")), milliseconds: 600_000, by: coordinator) }
+            if index == 0 {
+                return sandbox.code(.writing(sandbox.path("file")), milliseconds: 600_000, by: coordinator)
+            }
             let line = try presenter.readLine()
             coordinator.cancel()
             return line == "relinquish to writer" ? .cancelled : nil
@@ -155,54 +158,54 @@ import Testing
     }
 
     @Test func aPresenterThatCannotSaveRefusesTheReader() throws {
-        let presenter = try yard.presenter("file", "refuse")
-        #expect(yard.code(.reading(yard.path("file")), milliseconds: 60_000) == .presenterFailed)
+        let presenter = try sandbox.presenter("file", "refuse")
+        #expect(sandbox.code(.reading(sandbox.path("file")), milliseconds: 60_000) == .presenterFailed)
         #expect(try presenter.readLine() == "relinquish to reader")
         #expect(try presenter.readLine() == "save")
         #expect(try presenter.readLine() == "reacquire from reader")
     }
 
     @Test func aPresenterIsNotToldOfItsOwnChanges() throws {
-        let presenter = try yard.presenter("file")
-        let other = NotingPresenter(yard.path("file"))
+        let presenter = try sandbox.presenter("file")
+        let other = NotingPresenter(sandbox.path("file"))
         try presenting(other) {
             try presenter.write("write\n")
             // A notice of its own writing would come before the answer or before the next change.
             #expect(try presenter.readLine() == "done write")
             other.wait(for: "writer done")
             #expect(Set(other.notes) == ["writer", "changed", "writer done"])
-            try yard.write("file", "uncoordinated")
+            try sandbox.write("file", "uncoordinated")
             try expectChange("uncoordinated", at: presenter)
         }
     }
 
     @Test func anUncoordinatedChangeIsToldAsWell() throws {
-        let presenter = try yard.presenter("file")
-        try yard.write("file", "by an editor")
+        let presenter = try sandbox.presenter("file")
+        try sandbox.write("file", "by an editor")
         try expectChange("by an editor", at: presenter)
-        try yard.write("next", "replaced")
-        try #require(rename(yard.path("next"), yard.path("file")) == 0)
+        try sandbox.write("next", "replaced")
+        try #require(rename(sandbox.path("next"), sandbox.path("file")) == 0)
         try expectChange("replaced", at: presenter)
     }
 
     @Test func aRemovedPresenterHearsNothing() throws {
-        let presenter = try yard.presenter("file")
+        let presenter = try sandbox.presenter("file")
         try presenter.write("remove\n")
         #expect(try presenter.readLine() == "done remove")
-        #expect(yard.code(.writing(yard.path("file"))) == nil)
-        try yard.write("file", "1")
-        #expect(try SystemFile.names(yard.place.path("domain")) == [".lock"])
+        #expect(sandbox.code(.writing(sandbox.path("file"))) == nil)
+        try sandbox.write("file", "1")
+        #expect(try SystemFile.names(sandbox.place.path("domain")) == [".lock"])
         #expect(try presenter.finish().outputText == "")
     }
 }
 
 extension FilePresenterTests {
     @Test func aDeletionIsAnnouncedToWhoeverPresentsTheItemOrWhatLiesInIt() throws {
-        try yard.place.directory("items/directory")
-        try yard.write("directory/inner", "0")
-        let inner = try yard.presenter("directory/inner")
-        let outer = try yard.presenter("")
-        try yard.coordinator().coordinate(writingItemAt: yard.path("directory"), for: .deleting) { path in
+        try sandbox.place.directory("items/directory")
+        try sandbox.write("directory/inner", "0")
+        let inner = try sandbox.presenter("directory/inner")
+        let outer = try sandbox.presenter("")
+        try sandbox.coordinator().coordinate(writingItemAt: sandbox.path("directory"), for: .deleting) { path in
             Result {
                 try #require(unlink(path + "/inner") == 0)
                 try #require(rmdir(path) == 0)
@@ -210,51 +213,53 @@ extension FilePresenterTests {
         }.get()
         #expect(try nextButChanges(inner) == "relinquish to writer")
         #expect(try nextButChanges(inner) == "deletion")
-        #expect(try nextButChanges(outer) == "subitem deletion \(yard.path("directory"))")
-        #expect(try nextButChanges(outer) == "subitem changed \(yard.path("directory"))")
+        #expect(try nextButChanges(outer) == "subitem deletion \(sandbox.path("directory"))")
+        #expect(try nextButChanges(outer) == "subitem changed \(sandbox.path("directory"))")
     }
 
     @Test func aMoveIsToldToTheItemWhatLiesInItAndTheDirectoryAround() throws {
-        try yard.place.directory("items/old")
-        try yard.write("old/inner", "0")
-        let inner = try yard.presenter("old/inner")
-        let around = NotingPresenter(yard.path(""))
-        let item = NotingPresenter(yard.path("old"))
+        try sandbox.place.directory("items/old")
+        try sandbox.write("old/inner", "0")
+        let inner = try sandbox.presenter("old/inner")
+        let around = NotingPresenter(sandbox.path(""))
+        let item = NotingPresenter(sandbox.path("old"))
         try presenting(around) {
             try presenting(item) {
-                let coordinator = yard.coordinator()
+                let coordinator = sandbox.coordinator()
                 try coordinator.coordinate(
-                    writingItemAt: yard.path("old"), for: .moving, writingItemAt: yard.path("new"), for: .replacing
+                    writingItemAt: sandbox.path("old"), for: .moving, writingItemAt: sandbox.path("new"),
+                    for: .replacing
                 ) { (old, new) throws(FileError) in
                     rename(old, new)
                     try coordinator.item(at: old, didMoveTo: new)
                 }
                 item.wait(for: "writer done")
                 #expect(item.notes.contains("moved"))
-                #expect(item.presentedItemPath == yard.path("new"))
+                #expect(item.presentedItemPath == sandbox.path("new"))
                 around.wait(for: "subitem moved")
                 #expect(try nextButChanges(inner) == "relinquish to writer")
-                #expect(try nextButChanges(inner) == "moved \(yard.path("new/inner"))")
+                #expect(try nextButChanges(inner) == "moved \(sandbox.path("new/inner"))")
                 #expect(try nextButChanges(inner) == "reacquire from writer")
             }
             // From now on the presenter is found at its new path.
-            #expect(yard.code(.reading(yard.path("new/inner")), milliseconds: 60_000) == nil)
+            #expect(sandbox.code(.reading(sandbox.path("new/inner")), milliseconds: 60_000) == nil)
             #expect(try nextButChanges(inner) == "relinquish to reader")
         }
     }
 
     //  A nested access that ends meanwhile must not send presenters to the new place: the item is still being moved.
     @Test func aMoveIsToldWhenTheAccessThatMadeItEnds() throws {
-        let around = NotingPresenter(yard.path(""))
+        let around = NotingPresenter(sandbox.path(""))
         try presenting(around) {
-            let coordinator = yard.coordinator()
+            let coordinator = sandbox.coordinator()
             try coordinator.coordinate(
-                writingItemAt: yard.path("file"), for: .moving, writingItemAt: yard.path("new"), for: .replacing
+                writingItemAt: sandbox.path("file"), for: .moving, writingItemAt: sandbox.path("new"), for: .replacing
             ) { (old, new) throws(FileError) in
                 rename(old, new)
                 try coordinator.item(at: old, didMoveTo: new)
-                #expect(yard.code(.reading(yard.path("other")), by: coordinator) == nil)
-                try coordinator.coordinate(writingItemAt: yard.path("mark")) { _ in _ = mkdir(yard.path("mark"), 0o700)
+                #expect(sandbox.code(.reading(sandbox.path("other")), by: coordinator) == nil)
+                try coordinator.coordinate(writingItemAt: sandbox.path("mark")) { _ in
+                    _ = mkdir(sandbox.path("mark"), 0o700)
                 }
             }
             around.wait(for: "subitem moved")
@@ -264,99 +269,101 @@ extension FilePresenterTests {
     }
 
     @Test func aDirectoryLearnsOfWhatAppearsAndChangesInIt() throws {
-        let around = NotingPresenter(yard.path(""))
+        let around = NotingPresenter(sandbox.path(""))
         try presenting(around) {
-            try yard.coordinator().coordinate(writingItemAt: yard.path("new")) { _ in
-                Result { try yard.write("new", "1") }
+            try sandbox.coordinator().coordinate(writingItemAt: sandbox.path("new")) { _ in
+                Result { try sandbox.write("new", "1") }
             }.get()
             around.wait(for: "appeared")
             #expect(!around.notes.contains("subitem changed"))
-            #expect(yard.code(.writing(yard.path("new"))) == nil)
+            #expect(sandbox.code(.writing(sandbox.path("new"))) == nil)
             around.wait(for: "subitem changed")
         }
     }
 
     @Test func aPresenterHereMakesWayAsOneElsewhereDoes() throws {
-        let presenter = NotingPresenter(yard.path("file"))
+        let presenter = NotingPresenter(sandbox.path("file"))
         try presenting(presenter) {
-            #expect(yard.code(.reading(yard.path("file")), milliseconds: 60_000) == nil)
+            #expect(sandbox.code(.reading(sandbox.path("file")), milliseconds: 60_000) == nil)
             presenter.wait(for: "reader done")
             #expect(presenter.notes == ["reader", "save", "reader done"])
-            #expect(yard.code(.reading(yard.path("file")), by: yard.coordinator(presenter)) == nil)
+            #expect(sandbox.code(.reading(sandbox.path("file")), by: sandbox.coordinator(presenter)) == nil)
             #expect(presenter.notes.count == 3)
         }
     }
 
     @Test func aPresenterMayCoordinateWhileItMakesWay() throws {
-        let yard = yard
+        let sandbox = sandbox
         let presenter = NotingPresenter(
-            yard.path("file"),
+            sandbox.path("file"),
             onWriter: { presenter in
-                let coordinator = yard.coordinator(presenter)
-                #expect(yard.code([.reading(yard.path("file")), .writing(yard.path("log"))], by: coordinator) == nil)
+                let coordinator = sandbox.coordinator(presenter)
+                #expect(
+                    sandbox.code([.reading(sandbox.path("file")), .writing(sandbox.path("log"))], by: coordinator)
+                        == nil)
             })
         try presenting(presenter) {
-            #expect(yard.code(.writing(yard.path("file")), milliseconds: 60_000) == nil)
+            #expect(sandbox.code(.writing(sandbox.path("file")), milliseconds: 60_000) == nil)
             presenter.wait(for: "writer done")
         }
     }
 
     @Test func aPresenterIsAddedOnceAndRemovedOnce() throws {
-        let presenter = NotingPresenter(yard.path("file"))
-        for _ in 0..<2 { try FileCoordinator.addFilePresenter(presenter, domain: yard.domain) }
-        #expect(FileCoordinator.filePresenters(domain: yard.domain).count == 1)
-        for _ in 0..<2 { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
-        #expect(FileCoordinator.filePresenters(domain: yard.domain).isEmpty)
-        #expect(yard.code(.writing(yard.path("file"))) == nil)
+        let presenter = NotingPresenter(sandbox.path("file"))
+        for _ in 0..<2 { try FileCoordinator.addFilePresenter(presenter, domain: sandbox.domain) }
+        #expect(FileCoordinator.filePresenters(domain: sandbox.domain).count == 1)
+        for _ in 0..<2 { FileCoordinator.removeFilePresenter(presenter, domain: sandbox.domain) }
+        #expect(FileCoordinator.filePresenters(domain: sandbox.domain).isEmpty)
+        #expect(sandbox.code(.writing(sandbox.path("file"))) == nil)
         #expect(presenter.notes.isEmpty)
     }
 
     //  Both present the file; each writes it when it is asked to save, and so asks the other to make way.
     @Test func presentersThatWriteWhileTheySaveDoNotWaitForEachOther() throws {
-        let domain = yard.domain
+        let domain = sandbox.domain
         let saving: @Sendable (NotingPresenter) throws(FileError) -> Void = { (presenter) throws(FileError) in
             let coordinator = FileCoordinator(presenter: presenter, domain: domain)
             try coordinator.coordinate(writingItemAt: presenter.presentedItemPath ?? "", timeout: .seconds(60)) { _ in }
         }
-        let here = NotingPresenter(yard.path("file"), onSave: saving)
-        let alsoHere = NotingPresenter(yard.path("file"), onSave: saving)
-        let elsewhere = try yard.presenter("file", "save")
+        let here = NotingPresenter(sandbox.path("file"), onSave: saving)
+        let alsoHere = NotingPresenter(sandbox.path("file"), onSave: saving)
+        let elsewhere = try sandbox.presenter("file", "save")
         try presenting(here) {
             try presenting(alsoHere) {
-                #expect(yard.code(.reading(yard.path("file")), milliseconds: 60_000) == nil)
+                #expect(sandbox.code(.reading(sandbox.path("file")), milliseconds: 60_000) == nil)
             }
         }
         #expect(try elsewhere.readLine() != nil)
-        #expect(try yard.text("file") == "saved")
+        #expect(try sandbox.text("file") == "saved")
     }
 
     @Test func aPresenterThatComesWhileItsItemIsReadIsAskedByTheNextWriter() throws {
-        let presenter = NotingPresenter(yard.path("file"))
-        let writer = try yard.coordinator().coordinate(readingItemAt: yard.path("file")) { _ in
+        let presenter = NotingPresenter(sandbox.path("file"))
+        let writer = try sandbox.coordinator().coordinate(readingItemAt: sandbox.path("file")) { _ in
             Result {
                 // The writer has found no presenter, and waits for the lock.
-                let writer = try yard.holder("updating", "file")
-                let lock = yard.place.path("domain/.lock")
+                let writer = try sandbox.holder("updating", "file")
+                let lock = sandbox.place.path("domain/.lock")
                 while !((try? SystemFile.names("/proc/\(writer.pid)/fd")) ?? []).contains(where: {
                     (try? SystemFile.linkTarget("/proc/\(writer.pid)/fd/\($0)")) == lock
                 }) { usleep(1000) }
-                try FileCoordinator.addFilePresenter(presenter, domain: yard.domain)
+                try FileCoordinator.addFilePresenter(presenter, domain: sandbox.domain)
                 return writer
             }
         }.get()
-        defer { FileCoordinator.removeFilePresenter(presenter, domain: yard.domain) }
-        #expect(try writer.readLine() == "held \(yard.path("file"))")
+        defer { FileCoordinator.removeFilePresenter(presenter, domain: sandbox.domain) }
+        #expect(try writer.readLine() == "held \(sandbox.path("file"))")
         #expect(presenter.notes == ["writer"])
     }
 
     @Test func aBatchAsksOnceForAllThatLiesInItsItems() throws {
-        try yard.place.directory("items/directory")
-        let inner = NotingPresenter(yard.path("directory/inner"))
+        try sandbox.place.directory("items/directory")
+        let inner = NotingPresenter(sandbox.path("directory/inner"))
         try presenting(inner) {
-            let coordinator = yard.coordinator()
-            try coordinator.prepare(forReadingItemsAt: [], writingItemsAt: [yard.path("directory")]) {
+            let coordinator = sandbox.coordinator()
+            try coordinator.prepare(forReadingItemsAt: [], writingItemsAt: [sandbox.path("directory")]) {
                 for _ in 0..<3 {
-                    #expect(yard.code(.writing(yard.path("directory/inner")), by: coordinator) == nil)
+                    #expect(sandbox.code(.writing(sandbox.path("directory/inner")), by: coordinator) == nil)
                 }
                 #expect(inner.notes.count { $0 == "writer" } == 1)
                 #expect(!inner.notes.contains("writer done"))
@@ -368,14 +375,14 @@ extension FilePresenterTests {
     @Test func aPresenterGetsItsPathByItsFirstWrite() throws {
         let presenter = NotingPresenter(nil)
         try presenting(presenter) {
-            try yard.coordinator(presenter).coordinate(writingItemAt: yard.path("fresh")) { path in
+            try sandbox.coordinator(presenter).coordinate(writingItemAt: sandbox.path("fresh")) { path in
                 Result {
-                    try yard.write("fresh", "1")
+                    try sandbox.write("fresh", "1")
                     presenter.presentedItemPath = path
                 }
             }.get()
-            let reader = try yard.holder("read", "fresh")
-            #expect(try reader.readLine() == "held \(yard.path("fresh"))")
+            let reader = try sandbox.holder("read", "fresh")
+            #expect(try reader.readLine() == "held \(sandbox.path("fresh"))")
             #expect(presenter.notes == ["reader", "save"])
         }
     }

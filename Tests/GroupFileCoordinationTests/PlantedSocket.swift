@@ -49,7 +49,7 @@ enum PlantedSocket {
     }
 }
 
-extension CoordinationYard {
+extension CoordinationSandbox {
     /// Returns the only listening socket.
     func address() throws -> String {
         let names = try SystemFile.names(place.path("domain")).filter { $0.hasSuffix(".socket") }

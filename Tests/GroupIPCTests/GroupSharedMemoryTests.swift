@@ -6,51 +6,51 @@ import Testing
 
 /// Tests of shared memory: whole values, between processes that are killed while they write.
 @Suite(.timeLimit(.minutes(10))) struct GroupSharedMemoryTests {
-    private let yard: IPCYard
+    private let sandbox: IPCSandbox
 
-    init() throws { yard = try IPCYard() }
+    init() throws { sandbox = try IPCSandbox() }
 
     // MARK: Values
 
     @Test func aValueIsReadAsItWasWritten() throws {
-        let memory = try yard.memory()
+        let memory = try sandbox.memory()
         #expect(try memory.read() == nil)
         for count in [0, 1, 63, 64, 65, 999, 1000] {
             let value = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
             try memory.write(value)
             #expect(try memory.read() == value)
-            #expect(try yard.memory(capacity: nil).read() == value)
+            #expect(try sandbox.memory(capacity: nil).read() == value)
         }
     }
 
     @Test func aValueThatDoesNotFitIsRefusedAndTheOldOneStands() throws {
-        let memory = try yard.memory()
+        let memory = try sandbox.memory()
         try memory.write([1])
         #expect(groupError { try memory.write([UInt8](repeating: 0, count: 1001)) }?.code == .messageTooLarge)
         #expect(try memory.read() == [1])
     }
 
     @Test(arguments: [0, -1, (1 << 30) + 1, Int.max]) func aCapacityOutOfRangeIsRefused(capacity: Int) throws {
-        #expect(groupError { _ = try yard.memory(capacity: capacity) }?.code == .messageTooLarge)
+        #expect(groupError { _ = try sandbox.memory(capacity: capacity) }?.code == .messageTooLarge)
     }
 
     @Test func anotherCapacityOrLayoutIsRefused() throws {
-        let memory = try yard.memory(capacity: 1000)
-        #expect(groupError { _ = try yard.memory(capacity: 1001) }?.code == .ipcMismatch)
-        #expect(groupError { _ = try yard.memory(capacity: 1000, .bytes) }?.code == .ipcMismatch)
+        let memory = try sandbox.memory(capacity: 1000)
+        #expect(groupError { _ = try sandbox.memory(capacity: 1001) }?.code == .ipcMismatch)
+        #expect(groupError { _ = try sandbox.memory(capacity: 1000, .bytes) }?.code == .ipcMismatch)
         #expect(groupError { _ = try memory.withUnsafeMutableBytes { $0.count } }?.code == .ipcMismatch)
-        #expect(try yard.memory(capacity: nil).capacity == 1000)
+        #expect(try sandbox.memory(capacity: nil).capacity == 1000)
     }
 
     @Test func withoutACapacityNothingIsMade() throws {
-        #expect(groupError { _ = try yard.memory(capacity: nil) }?.code == .ipcMissing)
-        #expect(groupError { _ = try yard.memory(creating: false) }?.code == .ipcMissing)
-        #expect(!SystemFile.exists(yard.path(".ipc")))
+        #expect(groupError { _ = try sandbox.memory(capacity: nil) }?.code == .ipcMissing)
+        #expect(groupError { _ = try sandbox.memory(creating: false) }?.code == .ipcMissing)
+        #expect(!SystemFile.exists(sandbox.path(".ipc")))
     }
 
     @Test func bytesAreSharedAsTheyAre() throws {
-        let one = try yard.memory("raw", capacity: 100, .bytes)
-        let other = try yard.memory("raw", capacity: 100, .bytes)
+        let one = try sandbox.memory("raw", capacity: 100, .bytes)
+        let other = try sandbox.memory("raw", capacity: 100, .bytes)
         #expect(try one.withUnsafeMutableBytes { $0.count } == 100)
         #expect(try other.withUnsafeMutableBytes { $0.allSatisfy { $0 == 0 } })
         try one.withUnsafeMutableBytes { $0[99] = 7 }
@@ -60,21 +60,21 @@ import Testing
     }
 
     @Test func unlinkingTellsWhoHasItOpen() throws {
-        let memory = try yard.memory()
+        let memory = try sandbox.memory()
         try memory.write([1])
-        try GroupSharedMemory.unlink("m", in: yard.container)
+        try GroupSharedMemory.unlink("m", in: sandbox.container)
         #expect(groupError { _ = try memory.read() }?.code == .ipcRemoved)
         #expect(groupError { try memory.write([2]) }?.code == .ipcRemoved)
-        #expect(try yard.memory(capacity: 5).read() == nil)
-        try GroupSharedMemory.unlink("m", in: yard.container)
-        try GroupSharedMemory.unlink("m", in: yard.container)
+        #expect(try sandbox.memory(capacity: 5).read() == nil)
+        try GroupSharedMemory.unlink("m", in: sandbox.container)
+        try GroupSharedMemory.unlink("m", in: sandbox.container)
     }
 
     // MARK: Other processes
 
     @Test func anotherProcessReadsWhatWasWrittenAndTheOtherWayRound() throws {
-        let memory = try yard.memory()
-        let child = try yard.child("memory", "m", "1000")
+        let memory = try sandbox.memory()
+        let child = try sandbox.child("memory", "m", "1000")
         #expect(try child.readLine() == "open")
         #expect(try child.ask("read") == "nothing")
         try memory.write([9, 9, 9])
@@ -86,8 +86,8 @@ import Testing
 
     @Test func aReaderNeverSeesATornValue() throws {
         let size = 50_000
-        let memory = try yard.memory(capacity: size)
-        let writers = try (0..<2).map { _ in try yard.child("memory-loop", "m", "\(size)") }
+        let memory = try sandbox.memory(capacity: size)
+        let writers = try (0..<2).map { _ in try sandbox.child("memory-loop", "m", "\(size)") }
         for writer in writers { #expect(try writer.readLine(timeLimit: .seconds(300)) == "started") }
         var seen: Set<UInt8> = []
         var reads = 0
@@ -102,9 +102,9 @@ import Testing
 
     @Test func aWriterThatIsKilledLeavesAWholeValueAndNoLock() throws {
         let size = 200_000
-        let memory = try yard.memory(capacity: size)
+        let memory = try sandbox.memory(capacity: size)
         for _ in 0..<10 {
-            let writer = try yard.child("memory-loop", "m", "\(size)")
+            let writer = try sandbox.child("memory-loop", "m", "\(size)")
             #expect(try writer.readLine(timeLimit: .seconds(300)) == "started")
             writer.kill(SIGKILL)
             _ = try writer.finish()
@@ -116,8 +116,8 @@ import Testing
     }
 
     @Test func aStoppedWriterHoldsUpWritersForTheirLimitAndReadersNotAtAll() throws {
-        let memory = try yard.memory(capacity: 1_000_000)
-        let writer = try yard.child("memory-loop", "m", "1000000")
+        let memory = try sandbox.memory(capacity: 1_000_000)
+        let writer = try sandbox.child("memory-loop", "m", "1000000")
         #expect(try writer.readLine(timeLimit: .seconds(300)) == "started")
         var isHeld = false
         // Stopped at random points: most of its time it holds the lock.

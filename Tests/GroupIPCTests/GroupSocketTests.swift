@@ -9,16 +9,16 @@ import Testing
 
 /// Tests of sockets between processes: permitted peers, whole messages, and ends of every kind.
 @Suite(.timeLimit(.minutes(10))) struct GroupSocketTests {
-    private let yard: IPCYard
+    private let sandbox: IPCSandbox
 
-    init() throws { yard = try IPCYard() }
+    init() throws { sandbox = try IPCSandbox() }
 
     /// Returns both ends, in this process.
     private func pair(
         limit: Int = GroupSocketConnection.defaultMessageSize
     ) throws -> (GroupSocketConnection, GroupSocketConnection) {
-        let listener = try GroupSocketListener("pair", in: yard.container, maximumMessageSize: limit)
-        let one = try GroupSocketConnection(to: "pair", in: yard.container, maximumMessageSize: limit)
+        let listener = try GroupSocketListener("pair", in: sandbox.container, maximumMessageSize: limit)
+        let one = try GroupSocketConnection(to: "pair", in: sandbox.container, maximumMessageSize: limit)
         return (one, try listener.accept(timeout: .seconds(300)))
     }
 
@@ -35,9 +35,9 @@ import Testing
     }
 
     @Test func anotherProcessAnswers() throws {
-        let listener = try yard.child("listen", "echo")
+        let listener = try sandbox.child("listen", "echo")
         #expect(try listener.readLine() == "listening")
-        let connection = try GroupSocketConnection(to: "echo", in: yard.container)
+        let connection = try GroupSocketConnection(to: "echo", in: sandbox.container)
         #expect(connection.peer.processID == listener.pid)
         #expect(connection.peer.userID == geteuid())
         #expect(connection.peer.executablePath?.hasSuffix("/sealed-probe") == true)
@@ -60,8 +60,8 @@ import Testing
     }
 
     @Test func aLengthBeyondTheLimitEndsTheConnectionBeforeAnythingIsHeld() throws {
-        let listener = try GroupSocketListener("small", in: yard.container, maximumMessageSize: 100)
-        let one = try GroupSocketConnection(to: "small", in: yard.container)
+        let listener = try GroupSocketListener("small", in: sandbox.container, maximumMessageSize: 100)
+        let one = try GroupSocketConnection(to: "small", in: sandbox.container)
         let other = try listener.accept(timeout: .seconds(300))
         try one.send(bytes(101))
         #expect(groupError { _ = try other.receive(timeout: .seconds(300)) }?.code == .messageTooLarge)
@@ -82,8 +82,8 @@ import Testing
 
     @Test func aPeerThatFinishedIsToldFromOneThatDied() throws {
         for line in ["finish", "kill"] {
-            let listener = try GroupSocketListener("ends", in: yard.container)
-            let child = try yard.child("connect", "ends")
+            let listener = try GroupSocketListener("ends", in: sandbox.container)
+            let child = try sandbox.child("connect", "ends")
             let connection = try listener.accept(timeout: .seconds(300))
             #expect(try child.readLine() == "connected \(geteuid())")
             #expect(try child.ask("send 5") == "done")
@@ -98,9 +98,9 @@ import Testing
     }
 
     @Test func sendingToADeadPeerIsAnErrorAndNoSignal() throws {
-        let listener = try yard.child("listen", "dies")
+        let listener = try sandbox.child("listen", "dies")
         #expect(try listener.readLine() == "listening")
-        let connection = try GroupSocketConnection(to: "dies", in: yard.container)
+        let connection = try GroupSocketConnection(to: "dies", in: sandbox.container)
         listener.kill(SIGKILL)
         _ = try listener.finish()
         #expect(groupError { for _ in 0..<2 { try connection.send([1]) } }?.code == .connectionLost)
@@ -162,72 +162,72 @@ import Testing
     // MARK: Listening
 
     @Test func theNameOfADeadListenerIsTakenOver() throws {
-        let first = try yard.child("listen", "name")
+        let first = try sandbox.child("listen", "name")
         #expect(try first.readLine() == "listening")
         first.kill(SIGKILL)
         _ = try first.finish()
-        #expect(groupError { _ = try GroupSocketConnection(to: "name", in: yard.container) }?.code == .nobodyListens)
-        let second = try yard.child("listen", "name")
+        #expect(groupError { _ = try GroupSocketConnection(to: "name", in: sandbox.container) }?.code == .nobodyListens)
+        let second = try sandbox.child("listen", "name")
         #expect(try second.readLine() == "listening")
-        _ = try GroupSocketConnection(to: "name", in: yard.container)
+        _ = try GroupSocketConnection(to: "name", in: sandbox.container)
         #expect(try second.readLine() == "connected \(geteuid())")
     }
 
     @Test func theNameOfALivingListenerIsNotTakenOver() throws {
-        let first = try yard.child("listen", "name")
+        let first = try sandbox.child("listen", "name")
         #expect(try first.readLine() == "listening")
-        #expect(groupError { _ = try GroupSocketListener("name", in: yard.container) }?.code == .socketInUse)
+        #expect(groupError { _ = try GroupSocketListener("name", in: sandbox.container) }?.code == .socketInUse)
         // A stopped listener still listens.
         first.kill(SIGSTOP)
         try first.waitUntilStopped()
-        #expect(groupError { _ = try GroupSocketListener("name", in: yard.container) }?.code == .socketInUse)
+        #expect(groupError { _ = try GroupSocketListener("name", in: sandbox.container) }?.code == .socketInUse)
         // The probe's connection does not disturb a live listener.
-        let own = try GroupSocketListener("own", in: yard.container)
-        #expect(groupError { _ = try GroupSocketListener("own", in: yard.container) }?.code == .socketInUse)
+        let own = try GroupSocketListener("own", in: sandbox.container)
+        #expect(groupError { _ = try GroupSocketListener("own", in: sandbox.container) }?.code == .socketInUse)
         #expect(groupError { _ = try own.accept(timeout: .zero) }?.code == .timeout)
     }
 
     @Test func ofManyThatBeginAtOnceOneListens() throws {
-        let children = try (0..<6).map { _ in try yard.child("listen", "race") }
+        let children = try (0..<6).map { _ in try sandbox.child("listen", "race") }
         let lines = try children.map { try $0.readLine(timeLimit: .seconds(300)) }
         #expect(lines.filter { $0 == "listening" }.count == 1)
         #expect(lines.filter { $0 == "socketInUse" }.count == 5)
     }
 
     @Test func closingTakesTheNameAwayUnlessItIsAnothersByNow() throws {
-        let listener = try GroupSocketListener("name", in: yard.container)
-        #expect(try SystemFile.mode(yard.path(".sockets/name")) == 0o600)
+        let listener = try GroupSocketListener("name", in: sandbox.container)
+        #expect(try SystemFile.mode(sandbox.path(".sockets/name")) == 0o600)
         listener.close()
-        #expect(!SystemFile.exists(yard.path(".sockets/name")))
+        #expect(!SystemFile.exists(sandbox.path(".sockets/name")))
         #expect(groupError { _ = try listener.accept(timeout: .seconds(300)) }?.code == .connectionLost)
-        let second = try GroupSocketListener("name", in: yard.container)
-        #expect(unlink(yard.path(".sockets/name")) == 0)
-        let third = try GroupSocketListener("name", in: yard.container)
+        let second = try GroupSocketListener("name", in: sandbox.container)
+        #expect(unlink(sandbox.path(".sockets/name")) == 0)
+        let third = try GroupSocketListener("name", in: sandbox.container)
         second.close()
-        _ = try GroupSocketConnection(to: "name", in: yard.container)
+        _ = try GroupSocketConnection(to: "name", in: sandbox.container)
         _ = try third.accept(timeout: .seconds(300))
     }
 
     @Test(arguments: ["file", "link", "directory", "fifo"]) func somethingElseUnderTheNameIsLeftAlone(
         thing: String
     ) throws {
-        let listener = try GroupSocketListener("other", in: yard.container)
-        let path = yard.path(".sockets/name")
+        let listener = try GroupSocketListener("other", in: sandbox.container)
+        let path = sandbox.path(".sockets/name")
         switch thing {
         case "file": try SystemFile.write(path, [1])
         case "link": try #require(symlink("other", path) == 0)
         case "directory": try #require(mkdir(path, 0o700) == 0)
         default: try #require(mkfifo(path, 0o600) == 0)
         }
-        #expect(groupError { _ = try GroupSocketListener("name", in: yard.container) }?.code == .socketInUse)
-        #expect(groupError { _ = try GroupSocketConnection(to: "name", in: yard.container) }?.code == .file)
+        #expect(groupError { _ = try GroupSocketListener("name", in: sandbox.container) }?.code == .socketInUse)
+        #expect(groupError { _ = try GroupSocketConnection(to: "name", in: sandbox.container) }?.code == .file)
         #expect(SystemFile.exists(path))
         #expect(groupError { _ = try listener.accept(timeout: .zero) }?.code == .timeout)
     }
 
     @Test func aPathThatIsTooLongForAnAddressIsReachedAllTheSame() throws {
-        let long = yard.base + "/" + String(repeating: "d", count: 200)
-        let container = try GroupContainer.open(yard.group, in: GroupsHome(root: long))
+        let long = sandbox.base + "/" + String(repeating: "d", count: 200)
+        let container = try GroupContainer.open(sandbox.group, in: GroupsHome(root: long))
         let name = String(repeating: "n", count: 64)
         let listener = try GroupSocketListener(name, in: container)
         #expect(groupError { _ = try listener.path.linuxPath() }?.code == .ipcNameTooLong)
@@ -251,37 +251,37 @@ import Testing
     // MARK: Peers
 
     @Test func theRuleDecidesWhoIsHeard() throws {
-        let refusing = try GroupSocketListener("refusing", in: yard.container, peers: .programs(["/usr/bin/true"]))
-        let child = try yard.child("connect", "refusing")
+        let refusing = try GroupSocketListener("refusing", in: sandbox.container, peers: .programs(["/usr/bin/true"]))
+        let child = try sandbox.child("connect", "refusing")
         #expect(groupError { _ = try refusing.accept(timeout: .milliseconds(1)) } != nil)
         #expect(try child.readLine() == "connected \(geteuid())")
         #expect(groupError { _ = try refusing.accept(timeout: .milliseconds(1)) }?.code == .timeout)
         #expect(refusing.refusedConnections == 1)
         #expect(try child.ask("receive") == "connectionLost")
         let hearing = try GroupSocketListener(
-            "hearing", in: yard.container, peers: .programs([builtProduct("sealed-probe")]))
-        let heard = try yard.child("connect", "hearing")
+            "hearing", in: sandbox.container, peers: .programs([builtProduct("sealed-probe")]))
+        let heard = try sandbox.child("connect", "hearing")
         #expect(try hearing.accept(timeout: .seconds(300)).peer.processID == heard.pid)
     }
 
     @Test func aConnectorChecksTheListenerToo() throws {
-        let listener = try yard.child("listen", "who")
+        let listener = try sandbox.child("listen", "who")
         #expect(try listener.readLine() == "listening")
         let stranger = PeerRule.programs(["/usr/bin/true"])
-        let error = groupError { _ = try GroupSocketConnection(to: "who", in: yard.container, peers: stranger) }
+        let error = groupError { _ = try GroupSocketConnection(to: "who", in: sandbox.container, peers: stranger) }
         #expect(error?.code == .peerRefused)
         let known = PeerRule.programs([builtProduct("sealed-probe")]).and(PeerRule { $0.processID == listener.pid })
-        _ = try GroupSocketConnection(to: "who", in: yard.container, peers: known)
+        _ = try GroupSocketConnection(to: "who", in: sandbox.container, peers: known)
     }
 
     /// A client of another user that got access to the socket, through a directory with too wide a mode.
     @Test(.enabled(if: UnixUser.canBecome, "only root can become another user"))
     func anotherUserIsRefusedWhateverTheModesSay() throws {
-        let listener = try GroupSocketListener("open", in: yard.container)
-        for path in ["", ".sockets", ".sockets/open"] { #expect(chmod(yard.path(path), 0o777) == 0) }
-        for path in [yard.base, yard.root, yard.root + "/Containers"] { #expect(chmod(path, 0o755) == 0) }
+        let listener = try GroupSocketListener("open", in: sandbox.container)
+        for path in ["", ".sockets", ".sockets/open"] { #expect(chmod(sandbox.path(path), 0o777) == 0) }
+        for path in [sandbox.base, sandbox.root, sandbox.root + "/Containers"] { #expect(chmod(path, 0o755) == 0) }
         let script = "import socket,sys; s=socket.socket(socket.AF_UNIX); s.connect('open'); sys.exit(len(s.recv(1)))"
-        let directory = yard.path(".sockets")
+        let directory = sandbox.path(".sockets")
         let words = ["-c", "cd \"$0\" && exec \"$1\" -c \"$2\"", directory, Python.path, script]
         let eve = try UnixUser.eve.start("/bin/sh", words)
         while listener.refusedConnections == 0 {
@@ -293,7 +293,7 @@ import Testing
     // MARK: Tasks
 
     @Test func aListenerServesItsConnectionsOneAfterTheOther() async throws {
-        let listener = try GroupSocketListener("tasks", in: yard.container)
+        let listener = try GroupSocketListener("tasks", in: sandbox.container)
         let server = Task {
             var served = 0
             for try await connection in listener.connections() {
@@ -304,7 +304,7 @@ import Testing
             return served
         }
         for number in 0..<3 {
-            let connection = try await GroupSocketConnection.connect(to: "tasks", in: yard.container)
+            let connection = try await GroupSocketConnection.connect(to: "tasks", in: sandbox.container)
             try await connection.send([UInt8(number)])
             #expect(try await connection.receive(timeout: .seconds(300)) == [UInt8(number)])
             try connection.finish()
@@ -316,7 +316,7 @@ import Testing
 
     /// More connections than threads for them: idle connections take no thread.
     @Test func idleConnectionsHoldUpNobody() async throws {
-        let listener = try GroupSocketListener("idle", in: yard.container)
+        let listener = try GroupSocketListener("idle", in: sandbox.container)
         let server = Task { () async throws -> [Task<Void, any Error>] in
             var echoes: [Task<Void, any Error>] = []
             for try await connection in listener.connections() {
@@ -327,9 +327,9 @@ import Testing
         }
         var connections: [GroupSocketConnection] = []
         for _ in 0..<150 {
-            connections.append(try await .connect(to: "idle", in: yard.container, timeout: .seconds(300)))
+            connections.append(try await .connect(to: "idle", in: sandbox.container, timeout: .seconds(300)))
         }
-        let semaphore = try yard.semaphore(startingAt: 1)
+        let semaphore = try sandbox.semaphore(startingAt: 1)
         try await semaphore.wait(timeout: .seconds(300))
         for connection in [connections[149], connections[0]] {
             try await connection.send([1])
@@ -365,10 +365,10 @@ import Testing
     }
 
     @Test func aListenerGoesOnAfterDescriptorsWereShort() throws {
-        let child = try yard.child("listen-few", "few", "40")
+        let child = try sandbox.child("listen-few", "few", "40")
         #expect(try child.readLine() == "listening")
         var held: [GroupSocketConnection] = []
-        for _ in 0..<60 { held.append(try GroupSocketConnection(to: "few", in: yard.container)) }
+        for _ in 0..<60 { held.append(try GroupSocketConnection(to: "few", in: sandbox.container)) }
         // Longer than every unnecessary timer of the listener.
         #expect(groupError { _ = try held[59].receive(timeout: .milliseconds(2500)) }?.code == .timeout)
         held.removeSubrange(0..<59)

@@ -5,12 +5,12 @@ import Testing
 
 /// Tests of registered peers: they are accepted.
 @Suite struct MemberPeerTests {
-    private let yard: IPCYard
+    private let sandbox: IPCSandbox
     private let registry: GroupRegistry
 
     init() throws {
-        yard = try IPCYard()
-        registry = GroupRegistry(yard.group, in: yard.home)
+        sandbox = try IPCSandbox()
+        registry = GroupRegistry(sandbox.group, in: sandbox.home)
     }
 
     private func connect(_ container: GroupContainer) throws {
@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test func aMembersProgramIsAcceptedUntilItIsTakenOut() throws {
-        let container = yard.container
+        let container = sandbox.container
         let listener = try GroupSocketListener("service", in: container)
         try withExtendedLifetime(listener) {
             #expect(groupError { try connect(container) }?.code == .peerRefused)
@@ -32,7 +32,7 @@ import Testing
     @Test func whereTheRegistryIsDamagedNobodyIsAMember() throws {
         let container = try registry.register(.thisProgram(applicationIdentifier: "tests"))
         let listener = try GroupSocketListener("service", in: container)
-        try SystemFile.write("\(yard.root)/Registry/\(yard.group)/container.plist", Array("x".utf8))
+        try SystemFile.write("\(sandbox.root)/Registry/\(sandbox.group)/container.plist", Array("x".utf8))
         withExtendedLifetime(listener) { #expect(groupError { try connect(container) }?.code == .peerRefused) }
     }
 }

@@ -38,10 +38,10 @@ struct VaultBytes {
     }
 
     /// Returns the file with the public checksum of everything before the checksum's offset in the good file.
-    func mended(_ file: [UInt8]) -> [UInt8] { Self.mended(file, end: checksum.lowerBound) }
+    func repaired(_ file: [UInt8]) -> [UInt8] { Self.repaired(file, end: checksum.lowerBound) }
 
     /// Returns the file with the public checksum after `end` bytes.
-    static func mended(_ file: [UInt8], end: Int) -> [UInt8] {
+    static func repaired(_ file: [UInt8], end: Int) -> [UInt8] {
         var file = file
         let sum = BLAKE2b.hash(Array(file[..<end]), personalization: .headChecksum, count: 32)
         file.replaceSubrange(end..<end + 32, with: sum)
@@ -52,7 +52,7 @@ struct VaultBytes {
     func with<Number: FixedWidthInteger>(_ number: Number, at offset: Int) -> [UInt8] {
         var file = bytes
         withUnsafeBytes(of: number.littleEndian) { file.replaceSubrange(offset..<offset + $0.count, with: $0) }
-        return mended(file)
+        return repaired(file)
     }
 
     private static func number(_ file: [UInt8], _ offset: Int) -> Int {

@@ -87,7 +87,7 @@ import Testing
             var bad = good.bytes
             withUnsafeBytes(of: passes.littleEndian) { bad.replaceSubrange(costs..<costs + 4, with: $0) }
             withUnsafeBytes(of: kib.littleEndian) { bad.replaceSubrange(costs + 4..<costs + 8, with: $0) }
-            let summed = good.mended(bad)
+            let summed = good.repaired(bad)
             try SystemFile.write(fixture.personPath, summed)
             // The register lists other parameters, so the slot is skipped before any derivation.
             let credential = try passphrase("one")

@@ -25,7 +25,7 @@ import Testing
     }
 
     enum Call: CaseIterable {
-        case open, openOrCreate, create, accept, abandon, bringIn
+        case open, openOrCreate, create, accept, abandon, importBackup
     }
 
     private func perform(_ call: Call) throws(VaultError) {
@@ -37,7 +37,7 @@ import Testing
                 other, in: home, slots: [.defaultKeyFile], openingWith: .defaultKeyFile, options: options)
         case .accept: _ = try Vault.accept(other, in: home, options: options)
         case .abandon: _ = try Vault.abandon(other, in: home, slots: [.defaultKeyFile], options: options)
-        case .bringIn:
+        case .importBackup:
             let path = directory.path("none")
             _ = try Vault.import(from: path, opening: .defaultKeyFile, other, in: home, options: options)
         }

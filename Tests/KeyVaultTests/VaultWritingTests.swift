@@ -9,10 +9,10 @@ import Testing
 
 /// Tests of the files that a writer puts in place, and of its memory of them.
 @Suite struct VaultWritingTests {
-    private let yard: RekeyYard
-    private var fixture: VaultFixture { yard.fixture }
+    private let sandbox: RekeySandbox
+    private var fixture: VaultFixture { sandbox.fixture }
 
-    init() throws { yard = try RekeyYard() }
+    init() throws { sandbox = try RekeySandbox() }
 
     private func memory() throws -> PlaceMemory { try #require(try fixture.place.memory.load()) }
 
@@ -42,23 +42,23 @@ import Testing
     @Test(arguments: [true, false]) func onlyTheVaultThatWasComparedIsRemembered(isStated: Bool) throws {
         var options = VaultOptions()
         (options.acceptsRollback, options.isTentative) = (true, true)
-        if isStated { options.expectedFingerprint = try yard.person().fingerprint }
-        let accepting = try fixture.open(with: .identity(yard.ada), options: options)
+        if isStated { options.expectedFingerprint = try sandbox.person().fingerprint }
+        let accepting = try fixture.open(with: .identity(sandbox.ada), options: options)
         let before = try memory()
         // Bob has a separate home, so his programs' memory is stored elsewhere.
         let home = GroupsHome(root: fixture.directory.path, userRoot: fixture.directory.path("bob"))
-        try Vault.open(fixture.accessGroup, in: home, with: .identity(yard.bob))
+        try Vault.open(fixture.accessGroup, in: home, with: .identity(sandbox.bob))
             .rekey(RekeyOptions(renewsPersons: true))
         #expect(code { () throws(VaultError) in try accepting.reload() } == .replaced)
         #expect(try memory() == before)
         // A program that accepts nothing follows.
-        #expect(try yard.person().period == 2)
+        #expect(try sandbox.person().period == 2)
     }
 
     // MARK: Writes that the reader would refuse
 
     @Test func aChangeThatItsReaderWouldRefuseIsNotWritten() throws {
-        let person = try yard.person()
+        let person = try sandbox.person()
         let before = try fixture.copy().files
         let highest = KeyringEntry.maximumEpoch(period: 1)
         func expectCorrupt(_ change: (inout VaultDraft) throws(VaultError) -> Void) {
@@ -87,7 +87,7 @@ import Testing
             draft.person?.items = items
         }
         #expect(try fixture.copy().files == before)
-        try yard.expectAllItems(try yard.person(), isPersons: true)
+        try sandbox.expectAllItems(try sandbox.person(), isPersons: true)
     }
 
     // MARK: Drafts
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func afterTheLastSlotNumberNoSlotIsAddedAndTheVaultGoesOn() throws {
-        let person = try yard.person()
+        let person = try sandbox.person()
         try person.change(.slotAdded, needsPerson: true) { draft throws(VaultError) in
             draft.register.nextSlotID = .max
         }
@@ -122,8 +122,8 @@ import Testing
         #expect(try fixture.copy().files == before)
         #expect(try person.slots().count == 3)
         try person.add("s", "a")
-        try person.removeSlot(id: yard.serviceSlot)
-        #expect(try yard.person().slots().map(\.id) == [1, yard.bobSlot])
+        try person.removeSlot(id: sandbox.serviceSlot)
+        #expect(try sandbox.person().slots().map(\.id) == [1, sandbox.bobSlot])
     }
 
     // MARK: Accepted states

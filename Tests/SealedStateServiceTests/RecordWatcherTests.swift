@@ -30,12 +30,12 @@ struct RecordWatcherTests {
 
     @Test func itHandsOverEveryStateUntilTheGracefulShutdown() async throws {
         try await store.write(Sign(text: "open"))
-        let (told, telling) = AsyncStream.makeStream(of: String?.self)
-        let watcher = RecordWatcher(store, of: Sign.self) { telling.yield($0.value?.text) }
+        let (events, continuation) = AsyncStream.makeStream(of: String?.self)
+        let watcher = RecordWatcher(store, of: Sign.self) { continuation.yield($0.value?.text) }
         try await testGracefulShutdown { trigger in
             async let running: Void = watcher.run()
             var texts: [String?] = []
-            for await text in told {
+            for await text in events {
                 texts.append(text)
                 if texts.count == 1 { try await store.write(Sign(text: "closed")) }
                 if texts.count == 2 { trigger.triggerGracefulShutdown() }
@@ -95,12 +95,12 @@ struct RecordWatcherTests {
     }
 
     @Test func aServiceGroupRunsAndEndsIt() async throws {
-        let (told, telling) = AsyncStream.makeStream(of: String?.self)
-        let watcher = RecordWatcher(store, of: Sign.self) { telling.yield($0.value?.text) }
+        let (events, continuation) = AsyncStream.makeStream(of: String?.self)
+        let watcher = RecordWatcher(store, of: Sign.self) { continuation.yield($0.value?.text) }
         let group = ServiceGroup(
             services: [watcher], logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         async let running: Void = group.run()
-        for await text in told {
+        for await text in events {
             if text == nil { try await store.write(Sign(text: "seen")) } else { break }
         }
         await group.triggerGracefulShutdown()
@@ -108,12 +108,12 @@ struct RecordWatcherTests {
     }
 
     @Test func itsHealthSaysWhatItWasTold() async throws {
-        let (told, telling) = AsyncStream.makeStream(of: Bool.self)
-        let watcher = RecordWatcher(store, of: Sign.self) { telling.yield($0.rejection != nil) }
+        let (events, continuation) = AsyncStream.makeStream(of: Bool.self)
+        let watcher = RecordWatcher(store, of: Sign.self) { continuation.yield($0.rejection != nil) }
         #expect(watcher.health.lastUpdate == nil)
         let task = Task { try await watcher.run() }
         defer { task.cancel() }
-        for await isRefused in told {
+        for await isRefused in events {
             #expect(watcher.health.lastUpdate != nil)
             #expect(watcher.health.isHealthy == !isRefused)
             if isRefused { break }

@@ -59,7 +59,7 @@ struct CrashFaultTests {
 
             let next = oldSequence + (found == new ? 2 : 1)
             #expect(try write(index, variant, name, fixture) == "written \(next)", "\(call)")
-            #expect(try fixture.litter() == [], "\(call)")
+            #expect(try fixture.staleFiles() == [], "\(call)")
         }
         #expect(unreached <= max(2, calls.count / 50))
         // Both outcomes occurred, so the sweep crossed the rename.
@@ -95,7 +95,7 @@ struct CrashFaultTests {
             if index == 0 { try killWriters(rounds, fixture, store) } else { try watch(store) }
         }
         for result in results { try result.get() }
-        #expect(try fixture.litter() == [])
+        #expect(try fixture.staleFiles() == [])
     }
 
     private static let loopSize = 20_000

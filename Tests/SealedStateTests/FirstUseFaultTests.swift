@@ -33,7 +33,7 @@ struct FirstUseFaultTests {
             if let vault { #expect(try SystemFile.read(fixture.vault) == vault, "\(call)") }
             if let keyFile { #expect(try SystemFile.read(fixture.keyFile) == keyFile, "\(call)") }
             #expect(throws: Never.self) { try store.write(ProbeRecord(number: 2)) }
-            #expect(try fixture.litter() == [], "\(call)")
+            #expect(try fixture.staleFiles() == [], "\(call)")
             #expect(try fixture.probe("vault-key").contains(key.description), "\(call)")
         }
         #expect(hadBlob && hadKeyFileAlone)

@@ -298,7 +298,7 @@ private struct Diary: SealedRecord, Equatable {
 }
 
 @Suite struct TestStoreTests {
-    @Test(.enabled(if: ProtectedYard.isAvailable)) func aTestStoreIsLockedAndUnlockedLikeADevice() throws {
+    @Test(.enabled(if: ProtectedSandbox.isAvailable)) func aTestStoreIsLockedAndUnlockedLikeADevice() throws {
         let test = try TestStore()
         #expect(code { try test.store.write(Diary(text: "x")) } == .locked)
         try test.unlock()

@@ -9,10 +9,10 @@ import Testing
 @Suite struct QuarantineObstructionTests {
     let fixture: StoreFixture
     let store: SealedStore
-    let told = Told()
+    let rejections = RejectionLog()
 
     /// The rejections that the hook received.
-    final class Told: Sendable {
+    final class RejectionLog: Sendable {
         private let errors = Mutex<[StoreError]>([])
         func note(_ error: StoreError) { errors.withLock { $0.append(error) } }
         var all: [StoreError] { errors.withLock { $0 } }
@@ -20,9 +20,9 @@ import Testing
 
     init() throws {
         fixture = try StoreFixture()
-        store = try fixture.open { [told] options in
+        store = try fixture.open { [rejections] options in
             options.maximumRecordSize = 4096
-            options.onRejection = { told.note($0) }
+            options.onRejection = { rejections.note($0) }
         }
         try store.write(Note(text: "x"))
         try fixture.plant(Array("garbage".utf8))
@@ -38,15 +38,15 @@ import Testing
         try Self.planted[index](fixture.quarantine)
         #expect(try store.write(Note(text: "new")) == 2)
         #expect(try store.read(Note.self).text == "new")
-        #expect(told.all.count == 1)
-        #expect(told.all.allSatisfy { !$0.isRejection && $0.subject == Note.recordName })
+        #expect(rejections.all.count == 1)
+        #expect(rejections.all.allSatisfy { !$0.isRejection && $0.subject == Note.recordName })
         try fixture.plant(Array("garbage".utf8))
         #expect(try store.delete(Note.self) == 3)
     }
 
     @Test func theHookHearsNothingOfWhatIsKept() throws {
         #expect(try store.write(Note(text: "new")) == 2)
-        #expect(told.all.isEmpty)
+        #expect(rejections.all.isEmpty)
     }
 
     @Test func theSixtyFifthIsTold() throws {
@@ -54,10 +54,10 @@ import Testing
             try fixture.plant(Array("damaged \(number)".utf8))
             try store.write(Note(text: "new"))
         }
-        #expect(told.all.isEmpty)
+        #expect(rejections.all.isEmpty)
         try fixture.plant(Array("one more".utf8))
         try store.write(Note(text: "new"))
-        #expect(told.all.count == 1)
+        #expect(rejections.all.count == 1)
     }
 }
 
@@ -97,7 +97,7 @@ struct QuarantineCopyTests {
         #expect(try write(failingLink: error) == "written 3")
         #expect(try kept == [Array("garbage".utf8), Array("rubbish".utf8)])
         #expect(try fixture.probe("store-read") == "2 100 3")
-        #expect(try fixture.litter() == [])
+        #expect(try fixture.staleFiles() == [])
     }
 
     @Test func aFullDiskForTheCopyEndsNoWrite() throws {

@@ -300,6 +300,6 @@ import Testing
         #expect(code { try store.write(Note(text: "new"), onlyIf: .sequence(4)) } == expected)
         #expect(try fixture.blob() == blob)
         #expect(try kept() == [])
-        #expect(try fixture.litter() == [])
+        #expect(try fixture.staleFiles() == [])
     }
 }

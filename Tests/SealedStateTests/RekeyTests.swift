@@ -140,28 +140,28 @@ struct RekeyTests {
 }
 
 /// Tests of missing vaults and compartments.
-@Suite(.enabled(if: ProtectedYard.isAvailable)) final class MissingVaultTests {
-    private let yard: ProtectedYard
-    init() throws { yard = try ProtectedYard() }
-    deinit { yard.end() }
+@Suite(.enabled(if: ProtectedSandbox.isAvailable)) final class MissingVaultTests {
+    private let sandbox: ProtectedSandbox
+    init() throws { sandbox = try ProtectedSandbox() }
+    deinit { sandbox.end() }
 
-    private var person: String { yard.fixture.vault + ".person" }
+    private var person: String { sandbox.fixture.vault + ".person" }
 
     /// Reopens the store as another program of the user: accepted states are read from the disk.
     private func reopened() throws -> SealedStore {
-        try SealedStore(group: yard.fixture.group, in: yard.fixture.home, creating: false)
+        try SealedStore(group: sandbox.fixture.group, in: sandbox.fixture.home, creating: false)
     }
 
     @Test func withoutThePersonsCompartmentOnlyAcceptedNamesAreRead() throws {
-        try yard.service.write(ProbeRecord(number: 1))
-        try yard.person.write(Guarded(number: 2))
-        #expect(try yard.fixture.probe("store-read") == "1 0 1")
+        try sandbox.service.write(ProbeRecord(number: 1))
+        try sandbox.person.write(Guarded(number: 2))
+        #expect(try sandbox.fixture.probe("store-read") == "1 0 1")
         // A name that this user has never accepted, and whose class is no longer recorded.
-        var forgery = try Forgery(yard.service)
+        var forgery = try Forgery(sandbox.service)
         forgery.name = "unknown"
         forgery.schemaVersion = 1
         forgery.payload = .bytes(Array(#"{"number":3,"text":""}"#.utf8))
-        try yard.fixture.plant(forgery.blob, "unknown")
+        try sandbox.fixture.plant(forgery.blob, "unknown")
         unlink(person)
         let store = try reopened()
         #expect(try store.read(ProbeRecord.self).number == 1)
@@ -170,30 +170,30 @@ struct RekeyTests {
     }
 
     @Test func withoutThePersonsCompartmentNothingOfTheVaultIsChanged() throws {
-        try yard.service.write(ProbeRecord(number: 1))
+        try sandbox.service.write(ProbeRecord(number: 1))
         unlink(person)
-        let before = try SystemFile.read(yard.fixture.vault)
+        let before = try SystemFile.read(sandbox.fixture.vault)
         let store = try reopened()
         #expect(code { try store.rotate() } == .vaultMissing)
-        #expect(try SystemFile.read(yard.fixture.vault) == before)
+        #expect(try SystemFile.read(sandbox.fixture.vault) == before)
     }
 
     @Test func aCompartmentThatComesBackIsTaken() throws {
-        try yard.person.write(Guarded(number: 2))
+        try sandbox.person.write(Guarded(number: 2))
         let bytes = try SystemFile.read(person)
         unlink(person)
-        #expect(code { _ = try yard.person.read(Guarded.self) } != nil)
+        #expect(code { _ = try sandbox.person.read(Guarded.self) } != nil)
         try SystemFile.write(person, bytes)
-        #expect(try yard.person.read(Guarded.self).number == 2)
+        #expect(try sandbox.person.read(Guarded.self).number == 2)
     }
 
     @Test func aVaultThatIsGoneIsMissingAndNotMadeAnew() throws {
-        try yard.service.write(ProbeRecord(number: 1))
-        let directory = yard.fixture.place.path("Vaults/\(yard.fixture.group)")
+        try sandbox.service.write(ProbeRecord(number: 1))
+        let directory = sandbox.fixture.place.path("Vaults/\(sandbox.fixture.group)")
         try FileTree.remove(directory)
         #expect(code { _ = try reopened() } == .vaultMissing)
-        #expect(code { _ = try yard.fixture.open() } == .vaultMissing)
-        #expect(!SystemFile.exists(yard.fixture.vault))
-        #expect(code { try yard.service.write(ProbeRecord(number: 2)) } == .vaultMissing)
+        #expect(code { _ = try sandbox.fixture.open() } == .vaultMissing)
+        #expect(!SystemFile.exists(sandbox.fixture.vault))
+        #expect(code { try sandbox.service.write(ProbeRecord(number: 2)) } == .vaultMissing)
     }
 }

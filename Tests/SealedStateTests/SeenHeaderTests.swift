@@ -21,45 +21,45 @@ import Testing
         place = try store.places.place(Note.recordName)
     }
 
-    private func sequence(_ standing: StandingBlob) -> UInt64? {
-        if case .value(let header) = standing { header.sequence } else { nil }
+    private func sequence(_ existing: ExistingBlob) -> UInt64? {
+        if case .value(let header) = existing { header.sequence } else { nil }
     }
 
     @Test func aHeaderThatWasReplacedMeanwhileIsVerifiedAnew() throws {
         let seen = SeenHeader()
-        #expect(sequence(try store.reader.standing(at: place, seen: seen)) == 1)
+        #expect(sequence(try store.reader.existing(at: place, seen: seen)) == 1)
         try fixture.open().write(Note(text: "second"))
-        #expect(sequence(try store.reader.standing(at: place, seen: seen)) == 2)
+        #expect(sequence(try store.reader.existing(at: place, seen: seen)) == 2)
         #expect(seen.header(of: try fixture.blob())?.header.sequence == nil)
         #expect(seen.header(of: Array(try fixture.blob().prefix(BlobLayout.headerSize)))?.header.sequence == 2)
     }
 
     @Test func aByteThatWasChangedInPlaceIsSeen() throws {
         let seen = SeenHeader()
-        _ = try store.reader.standing(at: place, seen: seen)
+        _ = try store.reader.existing(at: place, seen: seen)
         var blob = try fixture.blob()
         blob[64] ^= 2
         try fixture.plant(blob)
-        let standing = try store.reader.standing(at: place, seen: seen)
-        #expect(standing.rejection?.code == .wrongCommitment)
+        let existing = try store.reader.existing(at: place, seen: seen)
+        #expect(existing.rejection?.code == .wrongCommitment)
     }
 
     @Test func anOldBlobThatWasPutBackIsAReplayWhateverWasSeenOfIt() throws {
         let old = try fixture.blob()
         let seen = SeenHeader()
-        _ = try store.reader.standing(at: place, seen: seen)
+        _ = try store.reader.existing(at: place, seen: seen)
         try store.write(Note(text: "second"))
         try fixture.plant(old)
-        #expect(try store.reader.standing(at: place, seen: seen).rejection?.code == .replayed)
+        #expect(try store.reader.existing(at: place, seen: seen).rejection?.code == .replayed)
     }
 
     @Test func aBlobOfARetiredEpochIsRefusedWhateverWasSeenOfIt() throws {
         let old = try fixture.blob()
         let seen = SeenHeader()
-        _ = try store.reader.standing(at: place, seen: seen)
+        _ = try store.reader.existing(at: place, seen: seen)
         try store.rotate()
         try fixture.plant(old)
-        #expect(try store.reader.standing(at: place, seen: seen).rejection?.code == .retiredEpoch)
+        #expect(try store.reader.existing(at: place, seen: seen).rejection?.code == .retiredEpoch)
     }
 
     @Test func anUpdateOfTwoStoresLosesNothing() throws {

@@ -67,7 +67,7 @@ struct StoreFixture {
     }
 
     /// Returns files that no finished write leaves: every temporary name begins with a dot.
-    func litter() throws -> [String] {
+    func staleFiles() throws -> [String] {
         let known = [".sealedstate.lock", ".sealedstate.leases", ".lock", ".readers", ".access.lock"]
         return try files().filter { path in
             let leaf = String(path[(path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex)...])

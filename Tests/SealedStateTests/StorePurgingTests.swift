@@ -24,7 +24,7 @@ import Testing
         #expect(!SystemFile.exists(fixture.file("note")))
         #expect(refused == .absent)
         #expect(try store.list().isEmpty)
-        #expect(try fixture.litter() == [])
+        #expect(try fixture.staleFiles() == [])
         #expect(code { try store.update(Note.self) { $0.number = 1 } } == .absent)
     }
 

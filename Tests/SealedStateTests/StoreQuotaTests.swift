@@ -23,7 +23,7 @@ import Testing
         #expect(error.code == .quotaExceeded)
         #expect(error.advice.contains("4000") && error.advice.contains("sealctl container quota"))
         #expect(try store.read(Note.self) == note(of: 10))
-        #expect(try fixture.litter().filter { !$0.hasSuffix(".sealedstate.container") }.isEmpty)
+        #expect(try fixture.staleFiles().filter { !$0.hasSuffix(".sealedstate.container") }.isEmpty)
     }
 
     @Test func whatFitsIsWritten() throws {

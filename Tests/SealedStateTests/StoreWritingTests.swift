@@ -105,7 +105,7 @@ import Testing
         for name in ["a", "a/b"] { try store.write(Note(text: "x"), named: name) }
         #expect(try SystemFile.names(fixture.records) == ["a", "a.sealed"])
         #expect(try SystemFile.names(fixture.records + "/a") == ["b.sealed"])
-        #expect(try fixture.litter() == [])
+        #expect(try fixture.staleFiles() == [])
     }
 
     // MARK: Lists
@@ -123,7 +123,7 @@ import Testing
     }
 
     /// A Boolean value: another user can access the probe and a home; false if they are below a private directory.
-    private static let canBeSomebodyElse: Bool = {
+    private static let canSwitchUser: Bool = {
         guard geteuid() == 0, ChildProcess.canRunUnprivileged, let place = try? TemporaryDirectory() else {
             return false
         }
@@ -134,7 +134,7 @@ import Testing
         }
     }()
 
-    @Test(.enabled(if: canBeSomebodyElse, "needs another user who reaches the build and the temporary directory"))
+    @Test(.enabled(if: canSwitchUser, "needs another user who reaches the build and the temporary directory"))
     func aListThatCannotBeCompleteIsAnError() throws {
         // Root reads everything, so the child runs as another user, and the home is his.
         let fresh = try StoreFixture()

@@ -56,7 +56,7 @@ struct SystemCallFaultTests {
         // A failed sync is never repeated: it would succeed, after the kernel has dropped the unwritten data.
         if call.name == "fdatasync" { #expect(try traced.count(of: "fdatasync") == 1) }
         if call.name == "fsync" && !isNested { #expect(try traced.count(of: "fsync") == 1) }
-        #expect(try fixture.litter() == [], "\(call) \(error)")
+        #expect(try fixture.staleFiles() == [], "\(call) \(error)")
 
         let next = sequence + (isNew ? 2 : 1)
         #expect(try fixture.probe("store-write", "8", "100", "durable", name) == "written \(next)", "\(call) \(error)")

@@ -63,11 +63,11 @@ import Testing
         ("xK9qZr7Wv", false),
         ("zxqvkjwp", false), ("1234", false),
     ]) func wordsAreToldFromWhatWasDrawn(_ text: String, _ isWords: Bool) {
-        #expect(Self.with(text) { Wordiness($0).isWords } == isWords)
+        #expect(Self.with(text) { TextComposition($0).isWords } == isWords)
     }
 
     @Test func everyKindOfByteIsCounted() {
-        let made = Self.with("aB1 _é\n") { Wordiness($0) }
+        let made = Self.with("aB1 _é\n") { TextComposition($0) }
         #expect([made.letters, made.capitals, made.digits, made.blanks, made.symbols] == [4, 1, 1, 2, 1])
     }
 }

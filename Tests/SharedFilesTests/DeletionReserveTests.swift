@@ -5,17 +5,17 @@ import Testing
 
 /// Tests of space that is reserved for deletions.
 @Suite struct DeletionReserveTests {
-    let yard: TemporaryDirectory
+    let sandbox: TemporaryDirectory
     let directory: Directory
     let reserve: DeletionReserve
 
     init() throws {
-        yard = try TemporaryDirectory()
-        directory = try Directory.open(yard.path)
+        sandbox = try TemporaryDirectory()
+        directory = try Directory.open(sandbox.path)
         reserve = DeletionReserve(in: directory, prefix: ".reserve.")
     }
 
-    private var path: String { yard.path(".reserve.\(geteuid())") }
+    private var path: String { sandbox.path(".reserve.\(geteuid())") }
 
     private func replace(_ name: String, _ bytes: [UInt8], in directory: DeletionReserve) throws {
         try bytes.withUnsafeBytes { try directory.replace(name, with: $0, mode: 0o640, durability: .durable) }
@@ -46,21 +46,21 @@ import Testing
 
     /// A directory under its name, a file of several names, and a link are not written to.
     @Test(arguments: ["directory", "link", "second name"]) func whatElseHasItsNameIsLeftAlone(planted: String) throws {
-        try SystemFile.write(yard.path("other"), [7])
+        try SystemFile.write(sandbox.path("other"), [7])
         switch planted {
-        case "directory": try yard.directory(".reserve.\(geteuid())")
-        case "link": #expect(symlink(yard.path("other"), path) == 0)
-        default: #expect(link(yard.path("other"), path) == 0)
+        case "directory": try sandbox.directory(".reserve.\(geteuid())")
+        case "link": #expect(symlink(sandbox.path("other"), path) == 0)
+        default: #expect(link(sandbox.path("other"), path) == 0)
         }
         reserve.keep()
-        #expect(try SystemFile.read(yard.path("other")) == [7])
+        #expect(try SystemFile.read(sandbox.path("other")) == [7])
     }
 
     enum Shortage: CaseIterable, Sendable { case bytes, inodes }
 
     @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"), arguments: Shortage.allCases)
     func aFullDiskTakesADeletionAndNothingElse(_ shortage: Shortage) throws {
-        let small = try SmallFileSystem(at: yard.directory("small"), options: "size=256k,nr_inodes=40")
+        let small = try SmallFileSystem(at: sandbox.directory("small"), options: "size=256k,nr_inodes=40")
         let directory = try Directory.open(small.path)
         _ = try directory.makeDirectory("below", mode: 0o700)
         try directory.replace("below/a", with: [9], mode: 0o600, durability: .durable)
@@ -84,7 +84,7 @@ import Testing
 
     @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"))
     func withoutAReserveTheErrorIsThatOfTheFullDisk() throws {
-        let small = try SmallFileSystem(at: yard.directory("small"))
+        let small = try SmallFileSystem(at: sandbox.directory("small"))
         let directory = try Directory.open(small.path)
         try directory.replace("a", with: [9], mode: 0o600, durability: .durable)
         let reserve = DeletionReserve(in: directory, prefix: ".reserve.")

@@ -5,30 +5,30 @@ import Testing
 
 @Suite struct DirectoryReadingTests {
     @Test(arguments: [0, 1, 4095, 4096, 70_000]) func aWholeFileIsRead(_ count: Int) throws {
-        let yard = try Yard()
+        let sandbox = try Sandbox()
         let content = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        try SystemFile.write(yard.path("x"), content)
-        #expect(try yard.inside.read("x", limit: count) == content)
-        #expect(try yard.inside.read("x", limit: .max) == content)
-        let prefix = try yard.inside.readPrefix("x", count: 100)
+        try SystemFile.write(sandbox.path("x"), content)
+        #expect(try sandbox.inside.read("x", limit: count) == content)
+        #expect(try sandbox.inside.read("x", limit: .max) == content)
+        let prefix = try sandbox.inside.readPrefix("x", count: 100)
         #expect(prefix.bytes == Array(content.prefix(100)))
         #expect(prefix.size == Int64(count))
     }
 
     @Test func oneByteOverTheLimitIsRefused() throws {
-        let yard = try Yard()
-        try yard.file("x", "12345")
-        #expect(try yard.inside.read("x", limit: 5) == bytes("12345"))
-        #expect(fileError { _ = try yard.inside.read("x", limit: 4) }?.code == .tooLarge)
+        let sandbox = try Sandbox()
+        try sandbox.file("x", "12345")
+        #expect(try sandbox.inside.read("x", limit: 5) == bytes("12345"))
+        #expect(fileError { _ = try sandbox.inside.read("x", limit: 4) }?.code == .tooLarge)
     }
 
     // Eight tebibytes of hole: allocating before the check would end the process.
     @Test func theLimitIsCheckedBeforeAnythingIsAllocated() throws {
-        let yard = try Yard()
-        try yard.file("x", "start")
-        try #require(truncate(yard.path("x"), 8 << 40) == 0)
-        #expect(fileError { _ = try yard.inside.read("x", limit: 1 << 20) }?.code == .tooLarge)
-        let prefix = try yard.inside.readPrefix("x", count: 5)
+        let sandbox = try Sandbox()
+        try sandbox.file("x", "start")
+        try #require(truncate(sandbox.path("x"), 8 << 40) == 0)
+        #expect(fileError { _ = try sandbox.inside.read("x", limit: 1 << 20) }?.code == .tooLarge)
+        let prefix = try sandbox.inside.readPrefix("x", count: 5)
         #expect(prefix.bytes == bytes("start"))
         #expect(prefix.size == 8 << 40)
     }
@@ -44,51 +44,51 @@ import Testing
     }
 
     @Test func readingLeavesNoDescriptorOpen() throws {
-        let yard = try Yard()
-        try yard.file("x", "1")
-        try yard.place.fifo("inside/fifo")
+        let sandbox = try Sandbox()
+        try sandbox.file("x", "1")
+        try sandbox.place.fifo("inside/fifo")
         for _ in 0..<3 {
-            _ = try yard.inside.read("x", limit: 10)
-            _ = try yard.inside.openForReading("x")
-            try? _ = yard.inside.read("fifo", limit: 10)
-            try? _ = yard.inside.read("x", limit: 0)
+            _ = try sandbox.inside.read("x", limit: 10)
+            _ = try sandbox.inside.openForReading("x")
+            try? _ = sandbox.inside.read("fifo", limit: 10)
+            try? _ = sandbox.inside.read("x", limit: 0)
         }
-        #expect(try yard.openDescriptors("x").isEmpty)
-        #expect(try yard.openDescriptors("fifo").isEmpty)
+        #expect(try sandbox.openDescriptors("x").isEmpty)
+        #expect(try sandbox.openDescriptors("fifo").isEmpty)
     }
 
     @Test func aFileThatAPersonNamedMayBeALinkOrAPipeButNoDirectory() throws {
-        let yard = try Yard()
-        try yard.place.link("inside/link", to: "../outside/precious")
-        for path in [yard.path("link"), "/dev/null"] {
+        let sandbox = try Sandbox()
+        try sandbox.place.link("inside/link", to: "../outside/precious")
+        for path in [sandbox.path("link"), "/dev/null"] {
             let file = try Descriptor.openForReading(path: path)
             #expect(file.path == path)
         }
-        #expect(fileError { _ = try Descriptor.openForReading(path: yard.path("")) }?.code == .notRegularFile)
-        #expect(fileError { _ = try Descriptor.openForReading(path: yard.path("none")) }?.code == .notFound)
+        #expect(fileError { _ = try Descriptor.openForReading(path: sandbox.path("")) }?.code == .notRegularFile)
+        #expect(fileError { _ = try Descriptor.openForReading(path: sandbox.path("none")) }?.code == .notFound)
     }
 
     @Test func aNameExistsWhateverItStandsFor() throws {
-        let yard = try Yard()
-        try yard.place.link("inside/dangling", to: "nothing")
-        #expect(try yard.inside.exists("dangling"))
-        #expect(try !yard.inside.exists("none"))
-        #expect(fileError { _ = try yard.inside.exists("../outside/precious") }?.code == .unsafePath)
+        let sandbox = try Sandbox()
+        try sandbox.place.link("inside/dangling", to: "nothing")
+        #expect(try sandbox.inside.exists("dangling"))
+        #expect(try !sandbox.inside.exists("none"))
+        #expect(fileError { _ = try sandbox.inside.exists("../outside/precious") }?.code == .unsafePath)
     }
 
     @Test func attributesTellWhatANameStandsFor() throws {
-        let yard = try Yard()
-        try yard.file("x", "123", mode: 0o640)
-        try yard.place.link("inside/link", to: "../outside/precious")
-        let facts = try yard.inside.attributes("x")
+        let sandbox = try Sandbox()
+        try sandbox.file("x", "123", mode: 0o640)
+        try sandbox.place.link("inside/link", to: "../outside/precious")
+        let facts = try sandbox.inside.attributes("x")
         #expect(facts.kind == .regular)
         #expect(facts.mode == 0o640)
         #expect(facts.size == 3)
         #expect(facts.nlink == 1)
         #expect(facts.uid == geteuid())
         #expect(facts.modifiedNanoseconds > 1_600_000_000_000_000_000)
-        #expect(try yard.inside.attributes("link").kind == .symbolicLink)
-        #expect(try yard.inside.attributes(".").kind == .directory)
-        #expect(fileError { _ = try yard.inside.attributes("none") }?.code == .notFound)
+        #expect(try sandbox.inside.attributes("link").kind == .symbolicLink)
+        #expect(try sandbox.inside.attributes(".").kind == .directory)
+        #expect(fileError { _ = try sandbox.inside.attributes("none") }?.code == .notFound)
     }
 }

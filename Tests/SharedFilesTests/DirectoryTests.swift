@@ -48,12 +48,12 @@ import Testing
     }
 
     @Test func aDirectoryBelowIsOpenedAndListed() throws {
-        let yard = try Yard()
-        _ = try yard.inside.makeDirectory("a/b", mode: 0o700)
-        try yard.file("a/b/x", "1")
-        #expect(try yard.inside.directory("a/b").entries().map(\.name) == ["x"])
-        #expect(try yard.inside.directory(".").entries().map(\.name) == ["a"])
-        #expect(fileError { _ = try yard.inside.directory("a/b/x") }?.code == .notDirectory)
-        #expect(fileError { _ = try yard.inside.directory("a/c") }?.code == .notFound)
+        let sandbox = try Sandbox()
+        _ = try sandbox.inside.makeDirectory("a/b", mode: 0o700)
+        try sandbox.file("a/b/x", "1")
+        #expect(try sandbox.inside.directory("a/b").entries().map(\.name) == ["x"])
+        #expect(try sandbox.inside.directory(".").entries().map(\.name) == ["a"])
+        #expect(fileError { _ = try sandbox.inside.directory("a/b/x") }?.code == .notDirectory)
+        #expect(fileError { _ = try sandbox.inside.directory("a/c") }?.code == .notFound)
     }
 }

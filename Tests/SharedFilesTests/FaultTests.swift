@@ -16,56 +16,56 @@ struct FaultTests {
     func aFailureBeforeTheRenameLeavesTheOldValueAndNothingElse(
         _ fault: (String, FileError.Code), _ strategy: String
     ) throws {
-        let yard = try Yard()
-        try yard.file("x", "old")
-        let result = try yard.traced(strategy).run(injecting: [fault.0])
+        let sandbox = try Sandbox()
+        try sandbox.file("x", "old")
+        let result = try sandbox.traced(strategy).run(injecting: [fault.0])
         #expect(result.outputText == "\(fault.1.rawValue)\n")
-        #expect(try yard.text("x") == "old")
-        #expect(try yard.names() == ["x"])
+        #expect(try sandbox.text("x") == "old")
+        #expect(try sandbox.names() == ["x"])
     }
 
     // A second fsync would succeed, after the kernel has dropped the unwritten data.
     @Test(arguments: ["fsync:error=EIO:when=1", "fsync:error=EINTR:when=1"])
     func aFailedSyncIsNotTriedAgain(_ fault: String) throws {
-        let yard = try Yard()
-        try yard.file("x", "old")
-        let result = try yard.traced("automatic").run(injecting: [fault])
+        let sandbox = try Sandbox()
+        try sandbox.file("x", "old")
+        let result = try sandbox.traced("automatic").run(injecting: [fault])
         #expect(result.outputText == "durabilityUnknown\n")
-        #expect(try yard.text("x") == Yard.newValue)
-        #expect(try yard.names() == ["x"])
+        #expect(try sandbox.text("x") == Sandbox.newValue)
+        #expect(try sandbox.names() == ["x"])
     }
 
     @Test func unsyncedWritesSyncNothing() throws {
-        let yard = try Yard()
-        let traced = yard.traced("automatic", "unsynced")
+        let sandbox = try Sandbox()
+        let traced = sandbox.traced("automatic", "unsynced")
         let result = try traced.run(injecting: ["fsync:error=EIO", "fdatasync:error=EIO"])
         #expect(result.outputText == "done\n")
     }
 
     @Test(arguments: ["fallocate:error=EINTR:when=1", "renameat:error=EINTR:when=1", "fallocate:error=EOPNOTSUPP"])
     func aSignalOrAMissingReservationDoesNotMatter(_ fault: String) throws {
-        let yard = try Yard()
-        #expect(try yard.traced("automatic").run(injecting: [fault]).outputText == "done\n")
-        #expect(try yard.text("x") == Yard.newValue)
+        let sandbox = try Sandbox()
+        #expect(try sandbox.traced("automatic").run(injecting: [fault]).outputText == "done\n")
+        #expect(try sandbox.text("x") == Sandbox.newValue)
     }
 
     // The last openat of a run is the one with O_TMPFILE.
     @Test(arguments: ["EOPNOTSUPP", "EISDIR", "ENOENT"])
     func aFileSystemWithoutAnonymousFilesGetsNamedOnes(_ number: String) throws {
-        let yard = try Yard()
-        let traced = yard.traced("automatic")
+        let sandbox = try Sandbox()
+        let traced = sandbox.traced("automatic")
         _ = try traced.run()
         let last = try #require(try traced.calls().last { $0.name == "openat" })
         let fault = "openat:error=\(number):when=\(last.ordinal)"
         #expect(try traced.run(injecting: [fault]).outputText == "done\n")
-        #expect(try yard.names() == ["x"])
-        let strict = yard.traced("anonymous")
+        #expect(try sandbox.names() == ["x"])
+        let strict = sandbox.traced("anonymous")
         #expect(try strict.run(injecting: [fault]).outputText != "done\n")
     }
 
     @Test func aKernelWithoutOpenat2IsSaidToBeUnsupported() throws {
-        let yard = try Yard()
-        let result = try yard.traced("named").run(injecting: ["openat2:error=ENOSYS"])
+        let sandbox = try Sandbox()
+        let result = try sandbox.traced("named").run(injecting: ["openat2:error=ENOSYS"])
         #expect(result.outputText == "unsupported\n")
     }
 }

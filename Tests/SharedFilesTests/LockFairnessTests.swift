@@ -5,17 +5,17 @@ import Testing
 
 /// Tests of fairness: a waiter gets its turn, and a waiter that is stopped blocks no process.
 @Suite(.timeLimit(.minutes(10))) struct LockFairnessTests {
-    private let yard: Yard
+    private let sandbox: Sandbox
     private let file: LockFile
 
     init() throws {
-        yard = try Yard()
-        file = LockFile(directory: yard.inside, name: "lock")
+        sandbox = try Sandbox()
+        file = LockFile(directory: sandbox.inside, name: "lock")
     }
 
     /// Starts a child that takes the slot again and again without a pause.
     private func writer() throws -> ChildProcess {
-        let words = ["lock-loop", yard.path(""), "lock", "3", "1000", yard.path("counter")]
+        let words = ["lock-loop", sandbox.path(""), "lock", "3", "1000", sandbox.path("counter")]
         let child = try ChildProcess("sealed-probe", words)
         #expect(try child.readLine() == "running")
         return child
@@ -24,7 +24,7 @@ import Testing
     /// The number of times that the children have had the lock.
     private var turns: UInt64 {
         get throws {
-            let bytes = try SystemFile.read(yard.path("counter"))
+            let bytes = try SystemFile.read(sandbox.path("counter"))
             return bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
     }
@@ -34,7 +34,7 @@ import Testing
     //                                     queue after 20 ms
     //  hold back                          take
     @Test(arguments: [1, 8]) func aSlowWriterGetsItsTurnAmongOthersWithoutPause(_ count: Int) throws {
-        try yard.file("counter", "\0\0\0\0\0\0\0\0")
+        try sandbox.file("counter", "\0\0\0\0\0\0\0\0")
         let writers = try (0..<count).map { _ in try writer() }
         var others: UInt64 = 0
         for _ in 0..<20 {
@@ -56,7 +56,7 @@ import Testing
     //                                            take, free, take, free, ...
     @Test func whoIsStoppedWhileItStandsInLineBlocksNobody() throws {
         let holder = try file.acquire(LockRange(slot: 3), .exclusive, timeout: .zero)
-        let waiter = try ChildProcess("sealed-probe", ["lock", yard.path(""), "lock", "3", "exclusive", "600000"])
+        let waiter = try ChildProcess("sealed-probe", ["lock", sandbox.path(""), "lock", "3", "exclusive", "600000"])
         while !isInLine(waiter.pid) { usleep(1000) }
         waiter.kill(SIGSTOP)
         try waiter.waitUntilStopped()
@@ -72,7 +72,7 @@ import Testing
 
     @Test func whoGivesUpLeavesTheLine() throws {
         let held = try file.acquire(LockRange(slot: 3), .exclusive, timeout: .zero)
-        let waiter = try ChildProcess("sealed-probe", ["lock", yard.path(""), "lock", "3", "exclusive", "100"])
+        let waiter = try ChildProcess("sealed-probe", ["lock", sandbox.path(""), "lock", "3", "exclusive", "100"])
         #expect(try waiter.readLine() == "lockTimeout")
         held.unlock()
         #expect(try waiter.finish().exitCode == 1)
@@ -82,7 +82,7 @@ import Testing
 
     @Test func thoseInLineDoNotExcludeOtherSlotsOrTheWhole() throws {
         let held = try file.acquire(LockRange(slot: 3), .exclusive, timeout: .zero)
-        let waiter = try ChildProcess("sealed-probe", ["lock", yard.path(""), "lock", "3", "exclusive", "600000"])
+        let waiter = try ChildProcess("sealed-probe", ["lock", sandbox.path(""), "lock", "3", "exclusive", "600000"])
         while !isInLine(waiter.pid) { usleep(1000) }
         try file.acquire(LockRange(slot: 4), .exclusive, timeout: .zero).unlock()
         waiter.kill(SIGSTOP)

@@ -5,12 +5,12 @@ import TestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct LockFileTests {
-    private let yard: Yard
+    private let sandbox: Sandbox
     private let file: LockFile
 
     init() throws {
-        yard = try Yard()
-        file = LockFile(directory: yard.inside, name: "lock")
+        sandbox = try Sandbox()
+        file = LockFile(directory: sandbox.inside, name: "lock")
     }
 
     /// Returns whether a range can be taken now.
@@ -65,7 +65,7 @@ import Testing
     // A child that is forked while the lock is held shares its description, as this duplicate does.
     @Test func unlockingFreesItAlsoWhereADuplicateIsOpen() throws {
         let held = try file.acquire(.whole, .exclusive, timeout: .zero)
-        let copies = try yard.openDescriptors("lock").map { dup($0) }
+        let copies = try sandbox.openDescriptors("lock").map { dup($0) }
         #expect(copies.count == 1)
         held.unlock()
         #expect(try isFree(.whole))
@@ -75,7 +75,7 @@ import Testing
     // The close would release a plain POSIX lock of this process.
     @Test func closingAnotherDescriptorOfTheFileDoesNotFreeIt() throws {
         let held = try file.acquire(.whole, .exclusive, timeout: .zero)
-        close(open(yard.path("lock"), O_RDWR))
+        close(open(sandbox.path("lock"), O_RDWR))
         #expect(try !isFree(.whole))
         held.unlock()
     }
@@ -123,10 +123,10 @@ import Testing
         }
         let held = try file.acquire(.whole, .exclusive, timeout: .zero)
         let holder = Holder(consume held)
-        try yard.file("other", "")
+        try sandbox.file("other", "")
         let taken = try file.acquire(.whole, .exclusive, timeout: .seconds(50)) {
             // Succeeds the first time only: there is one other file.
-            rename(yard.path("other"), yard.path("lock"))
+            rename(sandbox.path("other"), sandbox.path("lock"))
             holder.lock = nil
             return false
         }
@@ -139,11 +139,11 @@ import Testing
         let result = try ChildProcess.run(
             "/bin/sh",
             [
-                "-c", #"umask "$0"; exec "$@""#, umask, builtProduct("sealed-probe"), "lock", yard.path(""), "lock",
+                "-c", #"umask "$0"; exec "$@""#, umask, builtProduct("sealed-probe"), "lock", sandbox.path(""), "lock",
                 "whole", "exclusive", "0",
             ])
         #expect(result.outputText == "held\n")
-        #expect(try SystemFile.mode(yard.path("lock")) == 0o600)
+        #expect(try SystemFile.mode(sandbox.path("lock")) == 0o600)
     }
 
     @Test(
@@ -152,30 +152,30 @@ import Testing
             (.linkToDirectory, .unsafePath), (.danglingLink, .unsafePath), (.device, .notRegularFile),
         ].filter { Planted.possible.contains($0.0) })
     func whatIsPlantedUnderItsNameIsRefused(_ planted: Planted, _ code: FileError.Code) throws {
-        try planted.plant("lock", in: yard)
+        try planted.plant("lock", in: sandbox)
         #expect(fileError { _ = try isFree(.whole) }?.code == code)
-        try yard.expectOutsideUntouched()
+        try sandbox.expectOutsideUntouched()
     }
 
     @Test func aSecondNameOfAnotherFileIsRefused() throws {
-        #expect(link(yard.place.path("outside/precious"), yard.path("lock")) == 0)
+        #expect(link(sandbox.place.path("outside/precious"), sandbox.path("lock")) == 0)
         #expect(fileError { _ = try isFree(.whole) }?.code == .unsafePath)
-        #expect(try SystemFile.mode(yard.place.path("outside/precious")) == 0o600)
+        #expect(try SystemFile.mode(sandbox.place.path("outside/precious")) == 0o600)
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give files away"))
     func aStrangersLockFileIsRefused() throws {
-        try yard.file("lock", "")
-        try #require(chown(yard.path("lock"), 4321, 4321) == 0)
+        try sandbox.file("lock", "")
+        try #require(chown(sandbox.path("lock"), 4321, 4321) == 0)
         #expect(fileError { _ = try isFree(.whole) }?.code == .unsafePath)
         // In a directory that a group shares, files of its members are accepted as well.
-        try #require(chown(yard.path(""), 0, 4321) == 0)
-        try #require(chmod(yard.path(""), 0o2770) == 0)
+        try #require(chown(sandbox.path(""), 0, 4321) == 0)
+        try #require(chmod(sandbox.path(""), 0o2770) == 0)
         #expect(try isFree(.whole))
     }
 
     @Test(arguments: ["", "..", "a/b"]) func aLockFileNeedsAPlainName(_ name: String) {
-        let file = LockFile(directory: yard.inside, name: name)
+        let file = LockFile(directory: sandbox.inside, name: name)
         let error = fileError {
             let held = try file.acquire(.whole, .exclusive, timeout: .zero)
             held.unlock()

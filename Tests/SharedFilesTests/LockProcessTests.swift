@@ -5,16 +5,16 @@ import Testing
 
 /// Tests of locks between real processes. The columns of each comment are the processes, time runs down.
 @Suite(.timeLimit(.minutes(10))) struct LockProcessTests {
-    private let yard: Yard
+    private let sandbox: Sandbox
     private let file: LockFile
 
     init() throws {
-        yard = try Yard()
-        file = LockFile(directory: yard.inside, name: "lock")
+        sandbox = try Sandbox()
+        file = LockFile(directory: sandbox.inside, name: "lock")
     }
 
     private func holder(_ slot: String = "3", milliseconds: Int = 0) throws -> ChildProcess {
-        try ChildProcess("sealed-probe", ["lock", yard.path(""), "lock", slot, "exclusive", "\(milliseconds)"])
+        try ChildProcess("sealed-probe", ["lock", sandbox.path(""), "lock", slot, "exclusive", "\(milliseconds)"])
     }
 
     private func codeOfAttempt(_ range: LockRange = LockRange(slot: 3), timeout: Duration = .zero) -> FileError.Code? {
@@ -84,12 +84,12 @@ import Testing
         #expect(try holder.readLine() == "held")
         let waiter = try self.holder(milliseconds: 50_000)
         // The waiter is on the old file once it has opened it.
-        while !isOpen(yard.path("lock"), by: waiter.pid) { usleep(1000) }
+        while !isOpen(sandbox.path("lock"), by: waiter.pid) { usleep(1000) }
         try holder.write("named\n")
         #expect(try holder.readLine() == "true")
 
-        try yard.file("other", "")
-        try #require(rename(yard.path("other"), yard.path("lock")) == 0)
+        try sandbox.file("other", "")
+        try #require(rename(sandbox.path("other"), sandbox.path("lock")) == 0)
         #expect(try waiter.readLine() == "held")
         try waiter.write("named\n")
         #expect(try waiter.readLine() == "true")
@@ -100,7 +100,7 @@ import Testing
 
     @Test func aRemovedLockFileIsMadeAnew() throws {
         let held = try file.acquire(.whole, .exclusive, timeout: .zero)
-        try #require(unlink(yard.path("lock")) == 0)
+        try #require(unlink(sandbox.path("lock")) == 0)
         let heldIsNamed = held.isStillNamed()
         #expect(!heldIsNamed)
         let second = try file.acquire(.whole, .exclusive, timeout: .seconds(50))

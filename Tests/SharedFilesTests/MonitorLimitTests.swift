@@ -6,12 +6,12 @@ import Testing
 /// Tests of refusals by the system: limits of the user and of the process, directories that may not be read, and
 /// mounts.
 @Suite(.timeLimit(.minutes(10))) struct MonitorLimitTests {
-    private let yard: Yard
+    private let sandbox: Sandbox
 
     init() throws {
-        yard = try Yard()
-        try expectZero(chmod(yard.place.path, 0o755))
-        try expectZero(chmod(yard.path(""), 0o755))
+        sandbox = try Sandbox()
+        try expectZero(chmod(sandbox.place.path, 0o755))
+        try expectZero(chmod(sandbox.path(""), 0o755))
     }
 
     private var probe: String { builtProduct("sealed-probe") }
@@ -20,7 +20,7 @@ import Testing
     @Test(.enabled(if: UnixUser.canBecome, "needs root and setpriv"))
     func aUserWithoutAnInstanceLeftIsTold() throws {
         let user = UnixUser(uid: 4704, gid: 4704)
-        let result = try user.run("sealed-probe", ["monitor-exhausted", yard.path("file")])
+        let result = try user.run("sealed-probe", ["monitor-exhausted", sandbox.path("file")])
         #expect(result.outputText == "watchLimit \(EMFILE)\n")
     }
 
@@ -29,7 +29,7 @@ import Testing
         ("0", "tooManyOpenFiles"), ("1", "tooManyOpenFiles"), ("2", "tooManyOpenFiles"), ("3", "watching"),
     ])
     func aProcessWithoutADescriptorLeftIsTold(_ left: String, _ answer: String) throws {
-        let result = try ChildProcess.run("sealed-probe", ["monitor-limited", yard.path("file"), left])
+        let result = try ChildProcess.run("sealed-probe", ["monitor-limited", sandbox.path("file"), left])
         #expect(result.outputText.split(separator: " ")[0].trimmed == answer)
     }
 
@@ -44,7 +44,7 @@ import Testing
 
     @Test(.enabled(if: canLimit, "needs user namespaces"))
     func aUserWithoutAWatchLeftIsTold() throws {
-        let words = Self.limited("max_inotify_watches", 2) + [probe, "monitor-watch", yard.path("file")]
+        let words = Self.limited("max_inotify_watches", 2) + [probe, "monitor-watch", sandbox.path("file")]
         let result = try ChildProcess.run("/usr/bin/unshare", words)
         #expect(result.outputText == "watchLimit \(ENOSPC)\n")
     }
@@ -53,34 +53,34 @@ import Testing
     /// polls.
     @Test(.enabled(if: canLimit, "needs user namespaces"))
     func aWatchThatIsRefusedLaterMeansLookingByTheClock() throws {
-        for name in ["a", "far", "far/b", "far/b/c", "far/b/c/d"] { try yard.place.directory("inside/" + name) }
-        let count = yard.path("a/file").split(separator: "/").count
+        for name in ["a", "far", "far/b", "far/b/c", "far/b/c/d"] { try sandbox.place.directory("inside/" + name) }
+        let count = sandbox.path("a/file").split(separator: "/").count
         let words =
-            Self.limited("max_inotify_watches", count) + [probe, "monitor-watch", yard.path("a/file")]
+            Self.limited("max_inotify_watches", count) + [probe, "monitor-watch", sandbox.path("a/file")]
         let child = try ChildProcess("/usr/bin/unshare", words)
         #expect(try child.readLine() == "watching")
-        try move("a", "old", yard)
-        try yard.place.link("inside/a", to: "far/b/c/d")
+        try move("a", "old", sandbox)
+        try sandbox.place.link("inside/a", to: "far/b/c/d")
         try expectRescan(child)
         try expectRescan(child)
-        try expectZero(unlink(yard.path("a")))
-        try move("old", "a", yard)
+        try expectZero(unlink(sandbox.path("a")))
+        try move("old", "a", sandbox)
         try expectChange(child, of: "a/file")
     }
 
     /// `/private` may be crossed but not read, but the directories below it are watched.
     @Test(.enabled(if: UnixUser.canBecome, "needs root and setpriv"))
     func aDirectoryThatMayNotBeReadIsMadeGoodByTheOneBelow() throws {
-        try yard.place.directory("inside/private")
-        try yard.place.directory("inside/private/own")
-        try yard.place.directory("inside/private/own/a")
-        try expectZero(chmod(yard.path("private"), 0o711))
-        for name in ["private/own", "private/own/a"] { try expectZero(chmod(yard.path(name), 0o777)) }
-        let child = try UnixUser.eve.start("sealed-probe", ["monitor-watch", yard.path("private/own/a/file")])
+        try sandbox.place.directory("inside/private")
+        try sandbox.place.directory("inside/private/own")
+        try sandbox.place.directory("inside/private/own/a")
+        try expectZero(chmod(sandbox.path("private"), 0o711))
+        for name in ["private/own", "private/own/a"] { try expectZero(chmod(sandbox.path(name), 0o777)) }
+        let child = try UnixUser.eve.start("sealed-probe", ["monitor-watch", sandbox.path("private/own/a/file")])
         #expect(try child.readLine() == "watching")
-        try move("private/own", "private/other", yard)
+        try move("private/own", "private/other", sandbox)
         #expect(try child.readLine() == "changed")
-        try move("private/other", "private/own", yard)
+        try move("private/other", "private/own", sandbox)
         // The path returned in an unwatched directory, so polling notices it.
         try expectRescan(child)
         try expectChange(child, of: "private/own/a/file")
@@ -92,13 +92,13 @@ import Testing
     /// Runs in a mount namespace of the child's own.
     @Test(.enabled(if: canMount, "needs root and mount namespaces"))
     func aFileSystemThatIsMountedOnTheWayIsFollowed() throws {
-        try yard.place.directory("inside/a")
-        let words = ["--mount", "--propagation", "private", probe, "monitor-watch", yard.path("a/file")]
+        try sandbox.place.directory("inside/a")
+        let words = ["--mount", "--propagation", "private", probe, "monitor-watch", sandbox.path("a/file")]
         let child = try ChildProcess("/usr/bin/unshare", words)
         #expect(try child.readLine() == "watching")
         let commands = [
-            ["mount", "-t", "tmpfs", "none", yard.path("a")], ["touch", yard.path("a/file")],
-            ["umount", yard.path("a")], ["touch", yard.path("a/file")],
+            ["mount", "-t", "tmpfs", "none", sandbox.path("a")], ["touch", sandbox.path("a/file")],
+            ["umount", sandbox.path("a")], ["touch", sandbox.path("a/file")],
         ]
         for command in commands {
             let result = try ChildProcess.run("/usr/bin/nsenter", ["--mount=/proc/\(child.pid)/ns/mnt"] + command)
@@ -122,7 +122,7 @@ import Testing
     /// Expects the event of a watch, not of polling: the directory is watched again.
     private func expectChange(_ child: ChildProcess, of name: String) throws {
         for _ in 0..<200 {
-            try yard.inside.replace(name, with: "new")
+            try sandbox.inside.replace(name, with: "new")
             if (try? child.readLine(timeLimit: .milliseconds(200))) == "changed" { return }
         }
         Issue.record("no change")

@@ -7,15 +7,15 @@ import Testing
 
 /// Tests of many registrations, their ends, and the one instance that they share.
 @Suite(.timeLimit(.minutes(10))) struct MonitorRegistrationTests {
-    private let yard: Yard
+    private let sandbox: Sandbox
     private let monitor = FileMonitor()
 
-    init() throws { yard = try Yard() }
+    init() throws { sandbox = try Sandbox() }
 
     /// In a process of its own, since other tests have monitors of their own.
     @Test func aThousandRegistrationsShareOneInstanceAndOneWatchOfEachDirectory() async throws {
-        let yard = yard
-        await #expect(processExitsWith: .success) { [root = yard.path("") as String] in
+        let sandbox = sandbox
+        await #expect(processExitsWith: .success) { [root = sandbox.path("") as String] in
             let calls = MonitorCalls()
             let before = try instances()
             let registrations = try (0..<1000).map { try FileMonitor.shared.watch(root + "f\($0)", calls) }
@@ -27,15 +27,15 @@ import Testing
             registrations.forEach { $0.cancel() }
             #expect(try watches() == 0)
         }
-        withExtendedLifetime(yard) {}
+        withExtendedLifetime(sandbox) {}
     }
 
     @Test func aRegistrationThatIsLetGoEnds() throws {
         let dropped = MonitorCalls()
         let calls = MonitorCalls()
-        do { _ = try monitor.watch(yard.path("file"), dropped) }
-        let registration = try monitor.watch(yard.path("file"), calls)
-        try yard.file("file", "")
+        do { _ = try monitor.watch(sandbox.path("file"), dropped) }
+        let registration = try monitor.watch(sandbox.path("file"), calls)
+        try sandbox.file("file", "")
         #expect(calls.wait())
         #expect(dropped.count == 0)
         registration.cancel()
@@ -44,13 +44,13 @@ import Testing
     @Test func aHandlerMayEndItsOwnRegistration() throws {
         let calls = MonitorCalls()
         let own = OwnRegistration()
-        let first = try monitor.watch(yard.path("file")) { _ in own.called() }
+        let first = try monitor.watch(sandbox.path("file")) { _ in own.called() }
         own.end.withLock { $0 = first }
-        let registration = try monitor.watch(yard.path("file"), calls)
-        for _ in 0..<10 { try yard.file("file", "") }
+        let registration = try monitor.watch(sandbox.path("file"), calls)
+        for _ in 0..<10 { try sandbox.file("file", "") }
         #expect(calls.wait())
         calls.reset()
-        try yard.file("file", "")
+        try sandbox.file("file", "")
         #expect(calls.wait())
         #expect(own.count.load(ordering: .relaxed) == 1)
         registration.cancel()
@@ -69,13 +69,14 @@ import Testing
     /// The handler releases the last reference to another registration when it is released itself: `cancel` within
     /// `cancel`.
     @Test func aHandlerThatHoldsARegistrationMayBeLetGo() throws {
-        let inner = try monitor.watch(yard.path("inner")) { _ in }
-        var outer: MonitorRegistration? = try monitor.watch(yard.path("outer")) { _ in withExtendedLifetime(inner) {} }
+        let inner = try monitor.watch(sandbox.path("inner")) { _ in }
+        var outer: MonitorRegistration? = try monitor.watch(sandbox.path("outer")) { _ in withExtendedLifetime(inner) {}
+        }
         outer?.cancel()
         outer = nil
         let calls = MonitorCalls()
-        let registration = try monitor.watch(yard.path("file"), calls)
-        try yard.file("file", "")
+        let registration = try monitor.watch(sandbox.path("file"), calls)
+        try sandbox.file("file", "")
         #expect(calls.wait())
         registration.cancel()
     }
@@ -83,13 +84,13 @@ import Testing
     @Test func aHandlerMayWatch() throws {
         let calls = MonitorCalls()
         let list = List()
-        let (monitor, path) = (monitor, yard.path("second"))
-        let registration = try monitor.watch(yard.path("first")) { _ in
+        let (monitor, path) = (monitor, sandbox.path("second"))
+        let registration = try monitor.watch(sandbox.path("first")) { _ in
             if let new = try? monitor.watch(path, calls) { list.registrations.withLock { $0.append(new) } }
         }
-        try yard.file("first", "")
+        try sandbox.file("first", "")
         #expect(eventually { list.registrations.withLock { !$0.isEmpty } })
-        try yard.file("second", "")
+        try sandbox.file("second", "")
         #expect(calls.wait())
         registration.cancel()
         list.registrations.withLock { $0 = [] }
@@ -105,7 +106,7 @@ import Testing
     //  cancel; note: over                                         ...
     //                                   call? only one that had begun
     @Test func noCallBeginsAfterACancel() throws {
-        let (monitor, path, inside) = (monitor, yard.path("file"), yard.inside)
+        let (monitor, path, inside) = (monitor, sandbox.path("file"), sandbox.inside)
         let state = Race()
         let results = try concurrently(5) { index in
             if index == 0 {
@@ -132,8 +133,8 @@ import Testing
 
     private func expectAlive() throws {
         let calls = MonitorCalls()
-        let registration = try monitor.watch(yard.path("alive"), calls)
-        try yard.file("alive", "")
+        let registration = try monitor.watch(sandbox.path("alive"), calls)
+        try sandbox.file("alive", "")
         #expect(calls.wait())
         registration.cancel()
     }
@@ -155,8 +156,8 @@ import Testing
     }
 
     @Test func aMonitorThatEndsTakesItsThreadAndItsInstanceWithIt() async throws {
-        let yard = yard
-        await #expect(processExitsWith: .success) { [root = yard.path("") as String] in
+        let sandbox = sandbox
+        await #expect(processExitsWith: .success) { [root = sandbox.path("") as String] in
             for _ in 0..<50 {
                 let calls = MonitorCalls()
                 let registration = try FileMonitor().watch(root + "file", calls)
@@ -167,12 +168,12 @@ import Testing
             #expect(eventually { (try? instances()) == 0 })
             #expect(eventually { monitorThreads().isEmpty })
         }
-        withExtendedLifetime(yard) {}
+        withExtendedLifetime(sandbox) {}
     }
 
     @Test func theMonitorsThreadTakesNoSignal() async throws {
-        let yard = yard
-        await #expect(processExitsWith: .success) { [root = yard.path("") as String] in
+        let sandbox = sandbox
+        await #expect(processExitsWith: .success) { [root = sandbox.path("") as String] in
             let registration = try FileMonitor.shared.watch(root + "file") { _ in }
             // All but SIGKILL and SIGSTOP, and the two signals that the C library reserves. A thread takes its name
             // when it runs.
@@ -180,7 +181,7 @@ import Testing
             #expect(eventually { all.contains(monitorSignalMasks()) })
             registration.cancel()
         }
-        withExtendedLifetime(yard) {}
+        withExtendedLifetime(sandbox) {}
     }
 }
 

@@ -6,59 +6,59 @@ import Testing
 
 @Suite struct NewFileTests {
     @Test(arguments: strategies) func aValueThatIsDroppedLeavesNothing(_ strategy: TemporaryStrategy) throws {
-        let yard = try Yard()
+        let sandbox = try Sandbox()
         do {
-            let file = try NewFile.create(in: yard.inside, leaf: "x", mode: 0o600, strategy: strategy)
+            let file = try NewFile.create(in: sandbox.inside, leaf: "x", mode: 0o600, strategy: strategy)
             try bytes("half").withUnsafeBytes { try file.write($0) }
-            #expect(!(try yard.names().contains("x")))
+            #expect(!(try sandbox.names().contains("x")))
         }
-        #expect(try yard.names() == [])
-        try NewFile.create(in: yard.inside, leaf: "x", mode: 0o600, strategy: strategy).discard()
-        #expect(try yard.names() == [])
+        #expect(try sandbox.names() == [])
+        try NewFile.create(in: sandbox.inside, leaf: "x", mode: 0o600, strategy: strategy).discard()
+        #expect(try sandbox.names() == [])
     }
 
     @Test(arguments: strategies) func aStreamedValueAppearsWhole(_ strategy: TemporaryStrategy) throws {
-        let yard = try Yard()
-        try yard.file("x", "old")
-        let file = try NewFile.create(in: yard.inside, leaf: "x", mode: 0o644, strategy: strategy)
+        let sandbox = try Sandbox()
+        try sandbox.file("x", "old")
+        let file = try NewFile.create(in: sandbox.inside, leaf: "x", mode: 0o644, strategy: strategy)
         for part in ["one ", "two ", "three"] { try bytes(part).withUnsafeBytes { try file.write($0) } }
-        #expect(try yard.text("x") == "old")
+        #expect(try sandbox.text("x") == "old")
         try file.commit(replacing: true, durability: .durable)
-        #expect(try yard.text("x") == "one two three")
-        #expect(try SystemFile.mode(yard.path("x")) == 0o644)
-        #expect(try yard.names() == ["x"])
+        #expect(try sandbox.text("x") == "one two three")
+        #expect(try SystemFile.mode(sandbox.path("x")) == 0o644)
+        #expect(try sandbox.names() == ["x"])
     }
 
-    @Test(arguments: strategies) func aLiveWritersFileIsNoLitter(_ strategy: TemporaryStrategy) throws {
-        let yard = try Yard()
-        let first = try NewFile.create(in: yard.inside, leaf: "x", mode: 0o600, strategy: strategy)
-        let second = try NewFile.create(in: yard.inside, leaf: "x", mode: 0o600, strategy: strategy)
+    @Test(arguments: strategies) func aLiveWritersFileIsNotStale(_ strategy: TemporaryStrategy) throws {
+        let sandbox = try Sandbox()
+        let first = try NewFile.create(in: sandbox.inside, leaf: "x", mode: 0o600, strategy: strategy)
+        let second = try NewFile.create(in: sandbox.inside, leaf: "x", mode: 0o600, strategy: strategy)
         try second.commit(replacing: true, durability: .unsynced)
         try bytes("first").withUnsafeBytes { try first.write($0) }
         try first.commit(replacing: true, durability: .unsynced)
-        #expect(try yard.text("x") == "first")
-        #expect(try yard.names() == ["x"])
+        #expect(try sandbox.text("x") == "first")
+        #expect(try sandbox.names() == ["x"])
     }
 
     @Test(arguments: strategies) func aTakenNameIsRefusedWhenNotReplacing(_ strategy: TemporaryStrategy) throws {
-        let yard = try Yard()
-        try yard.place.link("inside/x", to: "../outside/new")
-        let error = fileError { try yard.inside.createExclusively("x", with: [1], mode: 0o600, strategy: strategy) }
+        let sandbox = try Sandbox()
+        try sandbox.place.link("inside/x", to: "../outside/new")
+        let error = fileError { try sandbox.inside.createExclusively("x", with: [1], mode: 0o600, strategy: strategy) }
         #expect(error?.code == .alreadyExists)
-        #expect(try yard.names() == ["x"])
-        try yard.expectOutsideUntouched()
+        #expect(try sandbox.names() == ["x"])
+        try sandbox.expectOutsideUntouched()
     }
 
     @Test(arguments: strategies) func ofManyRacingCreatorsOneWins(_ strategy: TemporaryStrategy) throws {
-        let yard = try Yard()
+        let sandbox = try Sandbox()
         for round in 0..<20 {
             let results = try concurrently(8) { index in
-                try yard.inside.createExclusively(
+                try sandbox.inside.createExclusively(
                     "x\(round)", with: [UInt8](repeating: UInt8(index), count: 3000), mode: 0o600, strategy: strategy)
             }
             let winners = results.indices.filter { if case .success = results[$0] { true } else { false } }
             #expect(winners.count == 1)
-            let content = try yard.inside.read("x\(round)", limit: 10_000)
+            let content = try sandbox.inside.read("x\(round)", limit: 10_000)
             #expect(content == [UInt8](repeating: UInt8(winners.first ?? 99), count: 3000))
             for case .failure(let error) in results {
                 // The named strategy may take a rival's file for litter before it is locked, so that rival fails as
@@ -67,19 +67,19 @@ import Testing
                 #expect(code == .alreadyExists || (strategy == .named && code == .notFound))
             }
         }
-        #expect(try yard.names() == (0..<20).map { "x\($0)" }.sorted())
+        #expect(try sandbox.names() == (0..<20).map { "x\($0)" }.sorted())
     }
 
     // A pipe can't be synced: it represents a disk that fails.
     @Test func aFailedSyncLeavesTheOldValue() throws {
-        let yard = try Yard()
-        try yard.file("x", "old")
-        try yard.file("temporary", "new")
+        let sandbox = try Sandbox()
+        try sandbox.file("x", "old")
+        try sandbox.file("temporary", "new")
         var ends: [Int32] = [-1, -1]
         try #require(pipe(&ends) == 0)
         close(ends[0])
         let file = NewFile(
-            descriptor: Descriptor(owning: ends[1], path: "pipe"), directory: yard.inside, leaf: try LeafName("x"),
+            descriptor: Descriptor(owning: ends[1], path: "pipe"), directory: sandbox.inside, leaf: try LeafName("x"),
             temporary: "temporary")
         do {
             try file.commit(replacing: true, durability: .durable)
@@ -87,36 +87,36 @@ import Testing
         } catch {
             #expect(error.code == .io)
         }
-        #expect(try yard.text("x") == "old")
-        #expect(try yard.names() == ["x"])
+        #expect(try sandbox.text("x") == "old")
+        #expect(try sandbox.names() == ["x"])
     }
 
     // A directory opened with O_PATH can create names but can't be synced.
     @Test func aFailedSyncOfTheDirectoryIsSaidToBeUnknown() throws {
-        let yard = try Yard()
-        let opened = open(yard.path(""), 0o10000000)
+        let sandbox = try Sandbox()
+        let opened = open(sandbox.path(""), 0o10000000)
         try #require(opened >= 0)
-        let directory = Directory(path: yard.inside.path, owning: opened)
+        let directory = Directory(path: sandbox.inside.path, owning: opened)
         let write = { try directory.replace("x", with: bytes("new"), mode: 0o600, durability: .durable) }
         #expect(fileError { try write() }?.code == .durabilityUnknown)
-        #expect(try yard.text("x") == "new")
+        #expect(try sandbox.text("x") == "new")
         let error = fileError { try directory.remove("x", durability: .durable) }
         #expect(error?.code == .durabilityUnknown)
         try directory.replace("x", with: bytes("new"), mode: 0o600, durability: .unsynced)
-        #expect(try yard.names() == ["x"])
+        #expect(try sandbox.names() == ["x"])
     }
 
     @Test(arguments: ["", ".", "..", "a/b", "/a", "a/", "a\0b", String(repeating: "n", count: 234)])
     func aNameThatIsNoSingleSegmentIsRefused(_ name: String) throws {
-        let yard = try Yard()
-        #expect(fileError { _ = try NewFile.create(in: yard.inside, leaf: name, mode: 0o600) }?.code == .invalidName)
+        let sandbox = try Sandbox()
+        #expect(fileError { _ = try NewFile.create(in: sandbox.inside, leaf: name, mode: 0o600) }?.code == .invalidName)
     }
 
     @Test(arguments: strategies) func theLongestNameLeavesRoomForItsTemporaryNames(_ strategy: TemporaryStrategy) throws
     {
-        let yard = try Yard()
+        let sandbox = try Sandbox()
         let name = String(repeating: "n", count: LeafName.maximumLength)
-        try yard.inside.replace(name, with: [1], mode: 0o600, durability: .unsynced, strategy: strategy)
-        #expect(try yard.names() == [name])
+        try sandbox.inside.replace(name, with: [1], mode: 0o600, durability: .unsynced, strategy: strategy)
+        #expect(try sandbox.names() == [name])
     }
 }

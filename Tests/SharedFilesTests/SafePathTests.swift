@@ -13,48 +13,49 @@ import Testing
         ("a\0/../b", .invalidName), ("a/\(String(repeating: "n", count: 256))", .invalidName),
     ]
 
-    private func yardWithLinks() throws -> Yard {
-        let yard = try Yard()
-        try yard.place.directory("inside/a")
-        try yard.place.link("inside/out", to: "../outside")
-        try yard.place.link("inside/a/out", to: "../../outside")
-        try yard.place.link("inside/absolute", to: yard.place.path("outside"))
-        return yard
+    private func sandboxWithLinks() throws -> Sandbox {
+        let sandbox = try Sandbox()
+        try sandbox.place.directory("inside/a")
+        try sandbox.place.link("inside/out", to: "../outside")
+        try sandbox.place.link("inside/a/out", to: "../../outside")
+        try sandbox.place.link("inside/absolute", to: sandbox.place.path("outside"))
+        return sandbox
     }
 
     @Test(arguments: refused) func aPathThatLeavesItsDirectoryIsNotRead(_ path: String, _ code: FileError.Code) throws {
-        let yard = try yardWithLinks()
-        #expect(fileError { _ = try yard.inside.read(path, limit: 100) }?.code == code)
-        #expect(fileError { _ = try yard.inside.readPrefix(path, count: 1) }?.code == code)
-        #expect(fileError { _ = try yard.inside.openForReading(path) }?.code == code)
-        #expect(fileError { _ = try yard.inside.attributes(path) }?.code == code)
+        let sandbox = try sandboxWithLinks()
+        #expect(fileError { _ = try sandbox.inside.read(path, limit: 100) }?.code == code)
+        #expect(fileError { _ = try sandbox.inside.readPrefix(path, count: 1) }?.code == code)
+        #expect(fileError { _ = try sandbox.inside.openForReading(path) }?.code == code)
+        #expect(fileError { _ = try sandbox.inside.attributes(path) }?.code == code)
     }
 
     @Test(arguments: refused) func aPathThatLeavesItsDirectoryIsNotWritten(
         _ path: String, _ code: FileError.Code
     ) throws {
-        let yard = try yardWithLinks()
+        let sandbox = try sandboxWithLinks()
         for strategy in strategies {
             #expect(
                 fileError {
-                    try yard.inside.replace(path, with: [1], mode: 0o600, durability: .unsynced, strategy: strategy)
+                    try sandbox.inside.replace(path, with: [1], mode: 0o600, durability: .unsynced, strategy: strategy)
                 }?.code == code)
             #expect(
-                fileError { try yard.inside.createExclusively(path, with: [1], mode: 0o600, strategy: strategy) }?.code
+                fileError { try sandbox.inside.createExclusively(path, with: [1], mode: 0o600, strategy: strategy) }?
+                    .code
                     == code)
         }
-        #expect(fileError { try yard.inside.remove(path, durability: .unsynced) }?.code == code)
-        try yard.expectOutsideUntouched()
-        #expect(try yard.names() == ["a", "absolute", "out"])
+        #expect(fileError { try sandbox.inside.remove(path, durability: .unsynced) }?.code == code)
+        try sandbox.expectOutsideUntouched()
+        #expect(try sandbox.names() == ["a", "absolute", "out"])
     }
 
     @Test(arguments: refused) func aPathThatLeavesItsDirectoryIsNotEntered(
         _ path: String, _ code: FileError.Code
     ) throws {
-        let yard = try yardWithLinks()
-        #expect(fileError { _ = try yard.inside.directory(path) }?.code == code)
-        #expect(fileError { _ = try yard.inside.makeDirectory(path, mode: 0o700) }?.code == code)
-        try yard.expectOutsideUntouched()
+        let sandbox = try sandboxWithLinks()
+        #expect(fileError { _ = try sandbox.inside.directory(path) }?.code == code)
+        #expect(fileError { _ = try sandbox.inside.makeDirectory(path, mode: 0o700) }?.code == code)
+        try sandbox.expectOutsideUntouched()
     }
 
     @Test(
@@ -63,23 +64,23 @@ import Testing
             (.linkToDirectory, .unsafePath), (.danglingLink, .unsafePath), (.device, .notRegularFile),
         ].filter { Planted.possible.contains($0.0) })
     func onlyARegularFileIsRead(_ planted: Planted, _ code: FileError.Code) throws {
-        let yard = try Yard()
-        try planted.plant("record", in: yard)
-        #expect(fileError { _ = try yard.inside.read("record", limit: 100) }?.code == code)
-        #expect(fileError { _ = try yard.inside.openForReading("record") }?.code == code)
+        let sandbox = try Sandbox()
+        try planted.plant("record", in: sandbox)
+        #expect(fileError { _ = try sandbox.inside.read("record", limit: 100) }?.code == code)
+        #expect(fileError { _ = try sandbox.inside.openForReading("record") }?.code == code)
     }
 
     @Test func aParentThatIsSwappedForALinkDoesNotRedirect() throws {
-        let yard = try Yard()
-        let opened = try yard.inside.makeDirectory("sub", mode: 0o700)
-        #expect(rename(yard.path("sub"), yard.path("moved")) == 0)
-        try yard.place.link("inside/sub", to: "../outside")
+        let sandbox = try Sandbox()
+        let opened = try sandbox.inside.makeDirectory("sub", mode: 0o700)
+        #expect(rename(sandbox.path("sub"), sandbox.path("moved")) == 0)
+        try sandbox.place.link("inside/sub", to: "../outside")
 
-        let error = fileError { try yard.inside.replace("sub/x", with: [1], mode: 0o600, durability: .unsynced) }
+        let error = fileError { try sandbox.inside.replace("sub/x", with: [1], mode: 0o600, durability: .unsynced) }
         #expect(error?.code == .unsafePath)
         try opened.replace("x", with: bytes("kept"), mode: 0o600, durability: .unsynced)
-        #expect(try yard.text("moved/x") == "kept")
-        try yard.expectOutsideUntouched()
+        #expect(try sandbox.text("moved/x") == "kept")
+        try sandbox.expectOutsideUntouched()
     }
 
     //  writer                              attacker
@@ -88,22 +89,22 @@ import Testing
     @Test(arguments: strategies) func aParentThatIsSwappedWhileWritingDoesNotRedirect(
         _ strategy: TemporaryStrategy
     ) throws {
-        let yard = try Yard()
-        try yard.place.directory("inside/real")
+        let sandbox = try Sandbox()
+        try sandbox.place.directory("inside/real")
         let results = try concurrently(2) { index in
             for _ in 0..<2000 {
                 if index == 0 {
-                    try? yard.inside.replace(
+                    try? sandbox.inside.replace(
                         "sub/precious", with: [1], mode: 0o644, durability: .unsynced, strategy: strategy)
                 } else {
-                    rename(yard.path("real"), yard.path("sub"))
-                    rename(yard.path("sub"), yard.path("real"))
-                    symlink("../outside", yard.path("sub"))
-                    unlink(yard.path("sub"))
+                    rename(sandbox.path("real"), sandbox.path("sub"))
+                    rename(sandbox.path("sub"), sandbox.path("real"))
+                    symlink("../outside", sandbox.path("sub"))
+                    unlink(sandbox.path("sub"))
                 }
             }
         }
         #expect(results.count == 2)
-        try yard.expectOutsideUntouched()
+        try sandbox.expectOutsideUntouched()
     }
 }

@@ -48,7 +48,7 @@ public final class GroupContainer: Sendable {
     /// Creates a value for a container that is being removed, for cleanup before. Checks and creates nothing.
     convenience init(leaving root: Directory, of group: AppGroup, in home: GroupsHome) {
         self.init(
-            group: group, home: home, root: root, style: .opaque, sharing: ContainerKeeper.sharing(of: root),
+            group: group, home: home, root: root, style: .opaque, sharing: ContainerManager.sharing(of: root),
             isCreating: false)
     }
 
@@ -94,25 +94,25 @@ extension GroupContainer {
     private static func directory(
         of group: AppGroup, in home: GroupsHome, creating: Bool, _ behavior: ContainerBehavior, _ sharing: Sharing
     ) throws(AppGroupError) -> (Directory, ContainerStyle) {
-        let keeper = ContainerKeeper(group: group, home: home)
+        let manager = ContainerManager(group: group, home: home)
         let finder = ContainerFinder(group: group, home: home)
         var found = try finder.find()
         if creating, let known = found, let entry = known.entry, ContainerCopy.differs(from: entry, in: known.root) {
             // A failure to write it, for example on a read-only disk, must not prevent opening the container.
-            try? keeper.change { _, _ in }
+            try? manager.change { _, _ in }
             // The container may have been on its way to the trash.
             found = try finder.find()
         }
         if let found { return (found.root, found.style) }
         guard creating else { throw try missing(group, in: home) }
         do throws(AppGroupError) {
-            return try keeper.change(sharing: sharing) { held, state throws(AppGroupError) in
+            return try manager.change(sharing: sharing) { held, state throws(AppGroupError) in
                 let style = state.entry?.style ?? behavior.style
                 if let root = state.root { return (root, style) }
-                return (try keeper.make(held, &state, style: style, sharing: sharing), style)
+                return (try manager.make(held, &state, style: style, sharing: sharing), style)
             }
         } catch {
-            guard behavior == .macOS, let root = try keeper.makeWithoutRegistry(sharing, after: error) else {
+            guard behavior == .macOS, let root = try manager.makeWithoutRegistry(sharing, after: error) else {
                 throw error
             }
             return (root, .named)

@@ -113,7 +113,7 @@ public struct GroupsHome: Hashable, Sendable {
             keysPath = configuration.appending(Self.directoryName).appending("Keys")
         }
         // A home that others can rename is still better than a directory that cannot be created.
-        let isInState = isAnother || (HomeOwner.isOthersToo(root) && HomeOwner.canMake(state))
+        let isInState = isAnother || (HomeOwner.isChangeableByOthers(root) && HomeOwner.canMake(state))
         let (chosen, other) = isInState ? (state, root) : (root, state)
         let isOtherRead = !isAnother && MemoryPaths.isKept(in: other)
         memories = MemoryPaths(in: isOtherRead ? [chosen, other] : [chosen])

@@ -21,13 +21,13 @@ extension Vault {
         order: [CompartmentRole] = [.person, .service], isForced: Bool = false,
         _ edit: (inout VaultDraft) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
-        try changeSayingLogged(
+        try changeReportingLog(
             event, subject: subject, needsPerson: needsPerson, order: order, isForced: isForced, edit
         ).result
     }
 
     /// Makes a change in the same way, and also returns whether the access log has an entry for it.
-    func changeSayingLogged<Result>(
+    func changeReportingLog<Result>(
         _ event: AccessEvent, subject: [UInt8]? = nil, needsPerson: Bool = false,
         order: [CompartmentRole] = [.person, .service], isForced: Bool = false,
         _ edit: (inout VaultDraft) throws(VaultError) -> Result

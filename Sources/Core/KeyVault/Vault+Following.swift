@@ -19,7 +19,7 @@ extension Vault {
     ///
     /// - Returns: The keyring of the last successful look; unreadable files remove no key.
     package func recentKeyring() -> Keyring {
-        if lookTimer.isDue() { _ = try? current() }
+        if refreshThrottle.isDue() { _ = try? current() }
         return keyring
     }
 
@@ -46,7 +46,7 @@ extension Vault {
     /// A change by another program between reading a file and judging it may look like an older copy, or like two files
     /// that do not match. Reading again resolves the race; only unchanged files are refused.
     /// - Parameter passing: The faults that a person tolerates.
-    func freshContents(passing: PassedFaults = []) throws(VaultError) -> VaultContents {
+    func freshContents(passing: ToleratedFaults = []) throws(VaultError) -> VaultContents {
         var previous: [[UInt8]]?
         var attempts = 0
         var isQuiet = false
@@ -78,7 +78,7 @@ extension Vault {
 
     /// Returns the contents for a person if the service compartment is damaged or older than one that was seen: *when
     /// unlocked* is not affected.
-    private func personContents(passing: PassedFaults) throws(VaultError) -> VaultContents {
+    private func personContents(passing: ToleratedFaults) throws(VaultError) -> VaultContents {
         var seen: [[UInt8]] = []
         var contents = try readContents(&seen, passingDamage: true, passing: passing)
         var verdicts = contents.accept(watermarks, accessGroup: accessGroup)
@@ -99,7 +99,7 @@ extension Vault {
     ///   - passing: The faults that a person tolerates.
     ///   - older: The reason why `vault` is not used although it opens.
     private func readContents(
-        _ seen: inout [[UInt8]], passingDamage: Bool = false, passing: PassedFaults, older: VaultError? = nil
+        _ seen: inout [[UInt8]], passingDamage: Bool = false, passing: ToleratedFaults, older: VaultError? = nil
     ) throws(VaultError) -> VaultContents {
         let held = heldContents
         // Read before the files: a memory newer than the files would make them look like older ones.
@@ -229,8 +229,8 @@ extension Vault {
 }
 
 extension VaultContents {
-    /// Returns the refusal of verdicts that are not good: an older write than this user's programs have seen, another one of the
-    /// same number, one too far ahead, or one with a lower minimum epoch.
+    /// Returns the refusal of verdicts that are not good: an older write than this user's programs have seen, another
+    /// one of the same number, one too far ahead, or one with a lower minimum epoch.
     func refusal(of verdicts: Verdicts, at place: VaultPlace) -> VaultError {
         if verdicts.isMinimumLowered {
             return VaultError(
@@ -251,11 +251,11 @@ extension VaultContents {
 }
 
 /// The faults of `vault` that a person tolerates in order to repair it.
-struct PassedFaults: OptionSet {
+struct ToleratedFaults: OptionSet {
     let rawValue: Int
 
     /// Others may write or read the file; the next write corrects its mode.
-    static let mode = PassedFaults(rawValue: 1)
+    static let mode = ToleratedFaults(rawValue: 1)
     /// The file is an older write than this user's programs have seen, or another one of the same number.
-    static let older = PassedFaults(rawValue: 2)
+    static let older = ToleratedFaults(rawValue: 2)
 }

@@ -25,7 +25,7 @@ public final class Vault: Sendable {
     let keys: VaultKeys
     let options: VaultOptions
     let log: AccessLog
-    let lookTimer = LookTimer()
+    let refreshThrottle = RefreshThrottle()
     /// Space for deletions on a full disk.
     let reserve: DeletionReserve
     private let presence: ReaderPresence

@@ -48,7 +48,7 @@ public struct VaultError: StructuredError, Sendable, Equatable {
 
     /// Runs a step towards a file that does not exist yet. It converts `.durabilityUnknown` of the step, which would
     /// claim that the whole is in place.
-    static func onTheWay<Result: ~Copyable>(
+    static func beforeCompletion<Result: ~Copyable>(
         _ body: () throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
         do throws(VaultError) { return try body() } catch {

@@ -22,14 +22,14 @@ extension Directory {
     /// Then the file is renamed, examined once more and removed: a program that replaces it by renaming loses nothing.
     /// If the file system cannot rename without replacing, or the name is too long for that, the file is removed in
     /// place, and a file that replaces it between the check and the removal is removed with it. A crash in between
-    /// leaves the file under its `AsideName`, for `bringBack`.
+    /// leaves the file under its `SetAsideName`, for `restoreAside`.
     /// - Parameter known: The file's moment before reading began.
     /// - Throws: `overtaken` if it is another file, or was written to, linked or brought back; it then has its name
     ///   again, unless that was taken meanwhile (`alreadyExists`). `notFound` if another process has removed it.
     ///   `durabilityUnknown` if it is removed and may reappear after a power loss.
     package func remove(_ relative: String, ifStill known: FileMoment) throws(FileError) {
         let (parent, leaf) = try parent(of: relative, Self.removing)
-        let aside = AsideName(of: leaf, inode: known.attributes.inode)
+        let aside = SetAsideName(of: leaf, inode: known.attributes.inode)
         do throws(FileError) { try parent.remove(leaf, aside?.text, known) } catch {
             // The file still exists if another process has restored its name, or has not yet completed its own removal.
             guard error.code == .notFound,
@@ -82,7 +82,7 @@ extension Directory {
         }
         return names.filter { entry in
             entry.name.hasPrefix(".\(leaf).")
-                && (try? parent.attributes(ofName: entry.nameBytes)).flatMap { AsideName(entry.name, of: $0) }?.leaf
+                && (try? parent.attributes(ofName: entry.nameBytes)).flatMap { SetAsideName(entry.name, of: $0) }?.leaf
                     == leaf
         }.map { above + $0.name }
     }
@@ -92,7 +92,7 @@ extension Directory {
     ///
     /// - Parameter aside: One of `asides(of:)`.
     /// - Throws: `alreadyExists` if the name was taken meanwhile; both files then stay unchanged.
-    package func bringBack(_ relative: String, from aside: String) throws(FileError) {
+    package func restoreAside(_ relative: String, from aside: String) throws(FileError) {
         let (parent, leaf) = try parent(of: relative, "bring back")
         do throws(FileError) {
             guard try parent.renameNew(RelativePath.split(aside).1, leaf, "bring back") else {
@@ -115,7 +115,7 @@ extension Directory {
 /// The temporary name of a file during its removal: `.NAME.INODE.moving`.
 ///
 /// The inode distinguishes it from a program's own file of such a name: only the file with that number was renamed so.
-package struct AsideName: Sendable, Hashable {
+package struct SetAsideName: Sendable, Hashable {
     /// The file's own name.
     package let leaf: String
     /// The file's number.

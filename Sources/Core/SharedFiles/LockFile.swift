@@ -36,7 +36,7 @@ package final class LockFile: Sendable {
         var line = LockLine(range)
         var facts: FileAttributes?
         var file = try open(&facts)
-        if timeout > .zero && line.isFormed(file) { try wait.giveWay(directory.display(name)) }
+        if timeout > .zero && line.isFormed(file) { try wait.yieldToQueue(directory.display(name)) }
         while true {
             let result = ByteRangeLock.attempt(file.rawValue, range, lockMode)
             // Checked while waiting too: a lock on a file that lost its name excludes no other process and may never be
@@ -231,7 +231,7 @@ package struct LockWait {
     private static let patience = Duration.milliseconds(20)
     /// The time for which a newcomer holds back: longer than the longest pause, so that each caller in the line retries
     /// at least once meanwhile.
-    private static let courtesy = Duration.milliseconds(2)
+    private static let fairnessDelay = Duration.milliseconds(2)
     private static let longestPause = Duration.milliseconds(1)
 
     private let start = SuspendingClock.now
@@ -254,8 +254,8 @@ package struct LockWait {
     }
 
     /// Lets the callers in the line go first, once.
-    mutating func giveWay(_ path: @autoclosure () -> String) throws(FileError) {
-        try spend(Self.courtesy, .lockTimeout, path())
+    mutating func yieldToQueue(_ path: @autoclosure () -> String) throws(FileError) {
+        try spend(Self.fairnessDelay, .lockTimeout, path())
         delay = Self.longestPause
     }
 

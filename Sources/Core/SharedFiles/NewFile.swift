@@ -46,7 +46,7 @@ package struct NewFile: ~Copyable {
     }
 
     private static func named(in directory: Directory, _ leaf: LeafName) throws(FileError) -> NewFile {
-        directory.removeLitter(of: leaf)
+        directory.removeStaleFiles(of: leaf)
         let name = leaf.randomName()
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
         let opened = openBeneath(directory.descriptor.rawValue, name, flags, mode: 0o600)
@@ -335,15 +335,15 @@ extension Directory {
     ///
     /// The caller holds the lock of that leaf: the pending file's content is not checked. Never fails: a writer's
     /// random name does not depend on it, and a file that can't be removed does no harm.
-    package func removeLitter(of leaf: LeafName) {
+    package func removeStaleFiles(of leaf: LeafName) {
         guard let entries = try? entries() else { return }
-        for entry in entries where entry.name == leaf.pendingName || isLitter(entry.name, of: leaf) {
+        for entry in entries where entry.name == leaf.pendingName || isStaleFile(entry.name, of: leaf) {
             unlinkat(descriptor.rawValue, entry.name, 0)
         }
     }
 
     /// Returns `false` for a file that cannot be opened; it stays.
-    private func isLitter(_ name: String, of leaf: LeafName) -> Bool {
+    private func isStaleFile(_ name: String, of leaf: LeafName) -> Bool {
         guard leaf.isRandomName(name) else { return false }
         let opened = openBeneath(descriptor.rawValue, name, contentFlags)
         if opened < 0 { return false }
@@ -357,7 +357,7 @@ extension Directory {
     /// - Throws: `overtaken` if the name belongs to another file by now, or the file was written to; `lockTimeout` if a
     ///   writer holds it; `notRegularFile`, `unsafePath`, `permissionDenied` for a file that cannot be examined;
     ///   `notFound` if it no longer exists; an error of removing it.
-    package func removeLitter(_ relative: String, ifStill seen: FileAttributes) throws(FileError) {
+    package func removeStaleFiles(_ relative: String, ifStill seen: FileAttributes) throws(FileError) {
         let file = try openForReading(relative)
         let moment = try file.moment()
         let now = moment.attributes

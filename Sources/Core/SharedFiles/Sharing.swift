@@ -138,7 +138,7 @@ extension Directory {
         let user = geteuid()
         try forEachAncestor(of: facts) { (facts, child, ancestor) throws(FileError) in
             try requireSafe(facts, for: user, at: ancestor)
-            if child.isOfStranger(to: user) { try requireClosed(facts, to: child.gid, at: ancestor) }
+            if child.isOfUntrustedUser(to: user) { try requireClosed(facts, to: child.gid, at: ancestor) }
         }
     }
 
@@ -257,7 +257,7 @@ extension FileAttributes {
     /// `true` if another user created this directory, so that it was trusted because of its group.
     ///
     /// A shared directory of an owner that is unknown in this user namespace counts as well.
-    fileprivate func isOfStranger(to user: uid_t) -> Bool {
+    fileprivate func isOfUntrustedUser(to user: uid_t) -> Bool {
         uid != user && uid != 0 && (sharing != .ownerOnly || !TrustedOwner.includes(uid, for: user))
     }
 }

@@ -35,18 +35,18 @@ final class Claims: Sendable {
     func acquire(_ slots: ItemSlots, _ limit: WaitLimit, _ path: String) throws(FileError) {
         var wait = LockWait(timeout: limit.remaining, isCancelled: limit.isCancelled)
         if try attempt(slots) { return }
-        Self.crowd.add(1, ordering: .relaxed)
-        defer { Self.crowd.subtract(1, ordering: .relaxed) }
+        Self.waiterCount.add(1, ordering: .relaxed)
+        defer { Self.waiterCount.subtract(1, ordering: .relaxed) }
         repeat {
             try wait.step(.lockTimeout, path)
-            let extra = Self.crowd.load(ordering: .relaxed) / 4
+            let extra = Self.waiterCount.load(ordering: .relaxed) / 4
             if extra > 0 { pause(min(.milliseconds(extra), limit.remaining)) }
         } while try !attempt(slots)
     }
 
     /// The number of waiting threads of this process. Each retries about a thousand times a second while there are few;
     /// a larger number retries less often, so that the lock holder still gets a processor.
-    private static let crowd = Atomic(0)
+    private static let waiterCount = Atomic(0)
 
     /// - Returns: `false` if another purpose holds one of the slots.
     func attempt(_ slots: ItemSlots) throws(FileError) -> Bool {

@@ -92,7 +92,7 @@ final class CoordinatedAccess: Sendable {
     ) throws(FileError) -> Bool {
         do throws(FileError) {
             let hasMoved = follow(&items, bookmarks, purpose.domain)
-            let isComplete = try !conversations.hasNewcomers(for: asked, limit.forPresenters)
+            let isComplete = try !conversations.hasNewPresenters(for: asked, limit.forPresenters)
             if isComplete && !hasMoved { return true }
             purpose.claims.release(slots)
             return false

@@ -14,7 +14,7 @@ public final class CoordinationDomain: Sendable {
     let identity: Identity
     /// The mode of every file in the directory.
     let fileMode: UInt32
-    let registrations = RegistrationShelf()
+    let registrations = RegistrationCache()
     /// The absolute path, so that a changed working directory has no effect.
     private let place: String
 
@@ -149,7 +149,7 @@ enum UserRuntimePlace {
 ///
 /// Any member can create any number of files there, so reading stops at the time limit and has a maximum of files and
 /// bytes.
-final class RegistrationShelf: Sendable {
+final class RegistrationCache: Sendable {
     /// The largest total size of a domain's registrations, in bytes.
     static let maximumBytes = 4 << 20
     /// Two versions within one tick of the file system's clock have the same time, so a younger file is read again.

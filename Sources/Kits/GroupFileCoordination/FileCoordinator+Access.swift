@@ -131,6 +131,6 @@ extension FileCoordinator {
         if old == new { return }
         let purpose = try purpose()
         if purpose.noteMove(from: old, to: new) { return }
-        PresenterConversations(domain: purpose.domain, except: presenter).tell([.moved(old, new)])
+        PresenterConversations(domain: purpose.domain, except: presenter).notify([.moved(old, new)])
     }
 }

@@ -38,8 +38,8 @@ extension FileCoordinator {
 
     /// A lock holder must not queue behind the accesses that wait for it. Nested accesses and those of presenters,
     /// which may be asked to save, therefore have threads of their own.
-    private static let threads = WaitingThreads(named: "coordinator", most: 64)
-    private static let innerThreads = WaitingThreads(named: "coordinator-in", most: 64)
+    private static let threads = BlockingThreadPool(named: "coordinator", most: 64)
+    private static let innerThreads = BlockingThreadPool(named: "coordinator-in", most: 64)
 
     private func granted(
         _ intents: [FileAccessIntent], _ timeout: Duration
@@ -58,7 +58,7 @@ extension FileCoordinator {
             }
         }
         let number = waits(task)
-        defer { waitsNoLonger(number) }
+        defer { stopWaiting(number) }
         return try await withTaskCancellationHandler {
             await task.value
         } onCancel: {

@@ -77,7 +77,7 @@ extension FileCoordinator {
 
     /// Records a task that `cancel` ends.
     ///
-    /// - Returns: the task's number, for `waitsNoLonger`.
+    /// - Returns: the task's number, for `stopWaiting`.
     func waits(_ task: Task<Result<CoordinatedAccess, FileError>, Never>) -> UInt64 {
         let (number, isCancelled) = state.withLock { state in
             state.lastWaiting += 1
@@ -88,7 +88,7 @@ extension FileCoordinator {
         return number
     }
 
-    func waitsNoLonger(_ number: UInt64) {
+    func stopWaiting(_ number: UInt64) {
         state.withLock { $0.waiting[number] = nil }
     }
 }

@@ -55,7 +55,7 @@ final class PresenterConnection: Sendable {
             case .nothingYet: return
             case .message where isTalkative: return close()
             case .message(.prepare(let presenters, let items)) where !isAsked: prepare(presenters, items)
-            case .message(.events(let events)): tell(events)
+            case .message(.events(let events)): notify(events)
             case .message, .ended: return close()
             }
         }
@@ -84,9 +84,9 @@ final class PresenterConnection: Sendable {
         delivery.advance()
     }
 
-    private func tell(_ events: [ItemEvent]) {
+    private func notify(_ events: [ItemEvent]) {
         state.withLock { $0.hasHeardEvents = true }
-        post.tell(events.map { isTrusted ? $0 : $0.confined(to: post.domain.scope) })
+        post.notify(events.map { isTrusted ? $0 : $0.confined(to: post.domain.scope) })
     }
 
     private func finish() {

@@ -32,13 +32,13 @@ final class PresenterConversation: Sendable {
     }
 
     /// Notifies a process of events. A process that can't be reached immediately misses them.
-    static func tell(_ events: [ItemEvent], _ registration: PresenterRegistration, in domain: CoordinationDomain) {
+    static func notify(_ events: [ItemEvent], _ registration: PresenterRegistration, in domain: CoordinationDomain) {
         let name = registration.name + PresenterRegistration.socketSuffix
         guard case .open(let link)? = try? PresenterSocket.connect(to: name, in: domain) else { return }
-        PresenterConversation(link).tell(events)
+        PresenterConversation(link).notify(events)
     }
 
-    func tell(_ events: [ItemEvent]) {
+    func notify(_ events: [ItemEvent]) {
         // The number of events that fit in a message with paths of any length.
         let step = PresenterMessage.maximumSize / (2 * (ItemPath.maximumLength + 16))
         for start in stride(from: 0, to: events.count, by: step) {

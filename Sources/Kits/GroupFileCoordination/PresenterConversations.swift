@@ -13,7 +13,7 @@ final class PresenterConversations: Sendable {
     /// access.
     private static let maximumConversations = 64
     /// The time limit for notifying processes that were not asked. Later ones miss the notice.
-    private static let tellingTime = Duration.seconds(1)
+    private static let notificationTimeLimit = Duration.seconds(1)
 
     private struct State {
         var asked: Set<Asked> = []
@@ -55,7 +55,7 @@ final class PresenterConversations: Sendable {
     }
 
     /// Returns whether a presenter was added that was not asked.
-    func hasNewcomers(for items: [AnnouncedItem], _ limit: WaitLimit) throws(FileError) -> Bool {
+    func hasNewPresenters(for items: [AnnouncedItem], _ limit: WaitLimit) throws(FileError) -> Bool {
         try !concerned(by: items, limit).isEmpty
     }
 
@@ -118,14 +118,14 @@ final class PresenterConversations: Sendable {
 
     /// Ends the access: notifies presenters of the events, then lets them continue.
     func end(_ events: [ItemEvent]) {
-        let told = release(events)
-        if !events.isEmpty { tell(events, but: told) }
+        let notified = release(events)
+        if !events.isEmpty { notify(events, but: notified) }
     }
 
     /// Notifies all presenters that these events concern.
-    func tell(_ events: [ItemEvent]) {
-        PresenterPost.existing(in: domain)?.tell(events, except: own)
-        tell(events, but: [])
+    func notify(_ events: [ItemEvent]) {
+        PresenterPost.existing(in: domain)?.notify(events, except: own)
+        notify(events, but: [])
     }
 
     /// Notifies the presenters that relinquished the items and lets them continue: their connections end with this
@@ -137,25 +137,25 @@ final class PresenterConversations: Sendable {
             defer { (state.here, state.elsewhere) = ([], []) }
             return (state.here, state.elsewhere)
         }
-        var told: Set<String> = []
-        if !events.isEmpty { PresenterPost.existing(in: domain)?.tell(events, except: own) }
-        for (name, conversation) in elsewhere where told.insert(name).inserted && !events.isEmpty {
-            conversation.tell(events)
+        var notified: Set<String> = []
+        if !events.isEmpty { PresenterPost.existing(in: domain)?.notify(events, except: own) }
+        for (name, conversation) in elsewhere where notified.insert(name).inserted && !events.isEmpty {
+            conversation.notify(events)
         }
         for delivery in here { delivery.finish() }
-        return told
+        return notified
     }
 
-    private func tell(_ events: [ItemEvent], but told: Set<String>) {
-        let limit = WaitLimit(Self.tellingTime) { false }
+    private func notify(_ events: [ItemEvent], but notified: Set<String>) {
+        let limit = WaitLimit(Self.notificationTimeLimit) { false }
         let post = PresenterPost.existing(in: domain)
         for registration in (try? domain.registrations.all(in: domain, except: post?.name, limit)) ?? [] {
             if limit.isOver { return }
             let isConcerned = registration.entries.contains { entry in
                 events.contains { $0.notice(at: entry.path) != nil }
             }
-            if isConcerned && !told.contains(registration.name) {
-                PresenterConversation.tell(events, registration, in: domain)
+            if isConcerned && !notified.contains(registration.name) {
+                PresenterConversation.notify(events, registration, in: domain)
             }
         }
     }

@@ -135,11 +135,11 @@ extension PresenterPost {
     }
 
     /// Notifies every presenter of the events that concern it.
-    func tell(_ events: [ItemEvent], except own: (any FilePresenter)? = nil) {
+    func notify(_ events: [ItemEvent], except own: (any FilePresenter)? = nil) {
         for record in records.withLock({ $0 }) where record.presenter !== own {
             for event in events {
                 guard let path = record.path, let notice = event.notice(at: path) else { continue }
-                record.tell(notice) { self.refreshAfterMove(record) }
+                record.notify(notice) { self.refreshAfterMove(record) }
             }
         }
     }
@@ -162,7 +162,7 @@ extension PresenterPost {
             guard let path = record.path, items.contains(where: { $0.path == path || $0.path.contains(path) }) else {
                 continue
             }
-            record.tellChange()
+            record.notifyChange()
         }
     }
 }

@@ -111,13 +111,13 @@ extension PresenterRecord {
 
 extension PresenterRecord {
     /// Notifies the presenter of an event.
-    func tell(_ notice: ItemEvent.Notice, moved: @escaping @Sendable () -> Void) {
+    func notify(_ notice: ItemEvent.Notice, moved: @escaping @Sendable () -> Void) {
         if case .moved(let new) = notice { state.withLock { ($0.path, $0.onMove) = (new, moved) } }
         if notice == .changed || notice.isMove { settle() }
         add(.notice(notice))
     }
 
-    func tellChange() {
+    func notifyChange() {
         settle()
         add(.notice(.changed))
     }
@@ -170,7 +170,7 @@ extension PresenterRecord {
     }
 
     private func look(in domain: CoordinationDomain) {
-        if !isRemoved && hasNews(in: domain) { tellChange() }
+        if !isRemoved && hasNews(in: domain) { notifyChange() }
     }
 
     /// Returns whether there is a version that the presenter does not know and that its own coordinators did not write.

@@ -46,7 +46,7 @@ extension GroupPeer {
     /// Creates the peer of a connection.
     init(of socket: borrowing Descriptor, _ sharing: Sharing, _ rule: PeerRule) throws(PeerRefusal) {
         guard let facts = LocalSocket.credentials(of: socket), LocalSocket.mayUse(sharing, facts, at: socket) else {
-            throw .stranger
+            throw .notMember
         }
         processID = facts.process
         userID = facts.user
@@ -59,7 +59,7 @@ extension GroupPeer {
 /// The reason for refusing a peer.
 enum PeerRefusal: Error {
     /// The peer may not use the container.
-    case stranger
+    case notMember
     case rule
     /// The rule refuses the peer, and its program could not be determined.
     case unknownProgram
@@ -68,7 +68,7 @@ enum PeerRefusal: Error {
 
     var words: String {
         switch self {
-        case .stranger: "may not use the container"
+        case .notMember: "may not use the container"
         case .rule: "is not one of those to talk to"
         case .unknownProgram: "runs a program that cannot be told: it has ended, or is another user's"
         }

@@ -5,7 +5,8 @@ internal import SharedFiles
 /// A counting semaphore between the programs of an app group.
 ///
 /// The semaphore exists in the kernel from the first opening until the machine is switched off, ``unlink()`` is called,
-/// or the system removes it (`docs/guides/coordination-and-ipc.md`). Changes of a member to files of the container do not affect an open one.
+/// or the system removes it (`docs/guides/coordination-and-ipc.md`). Changes of a member to files of the container do
+/// not affect an open one.
 ///
 /// ```swift
 /// let semaphore = try GroupSemaphore("refresh", in: container, startingAt: 1)
@@ -176,15 +177,15 @@ extension GroupSemaphore {
 /// Threads for blocking calls of tasks that involve other processes.
 struct IPCThreads: Sendable {
     /// For waiting in the kernel, which cannot wait for semaphores and other events at once.
-    static let semaphores = IPCThreads(threads: WaitingThreads(named: "group-semaphore", most: 64))
+    static let semaphores = IPCThreads(threads: BlockingThreadPool(named: "group-semaphore", most: 64))
     /// For checking peers, since a rule may read files. No call there waits for a peer.
-    static let peers = IPCThreads(threads: WaitingThreads(named: "group-peers", most: 16))
+    static let peers = IPCThreads(threads: BlockingThreadPool(named: "group-peers", most: 16))
 
-    let threads: WaitingThreads
+    let threads: BlockingThreadPool
 
     func run<Value: Sendable>(
         _ limit: Duration?, _ operation: String, _ name: GroupIPCName,
-        _ body: @escaping @Sendable (WaitingCall) throws(AppGroupError) -> Value
+        _ body: @escaping @Sendable (BlockingCall) throws(AppGroupError) -> Value
     ) async throws(AppGroupError) -> Value {
         let result: Result<Value, AppGroupError>
         do throws(FileError) {

@@ -73,8 +73,8 @@ public final class SealedSharedMemory: Sendable {
         let key = try store.reader.keys.activeKey(for: protection)
         var sequence: UInt64 = 0
         do throws(AppGroupError) {
-            try memory.replace(timeout ?? store.options.lockTimeout) { standing in
-                sequence = next(after: standing)
+            try memory.replace(timeout ?? store.options.lockTimeout) { existing in
+                sequence = next(after: existing)
                 return seal(payload, sequence, key)
             }
         } catch {
@@ -164,8 +164,8 @@ public final class SealedSharedMemory: Sendable {
     ///
     /// Never below the time since the machine's start: after the memory was removed and created again, programs that
     /// have seen the old one's values accept the new one's.
-    private func next(after standing: [UInt8]?) -> UInt64 {
-        let claim = standing.flatMap { try? store.reader.keys.verifyHeader($0, "write", place) }?.header.sequence ?? 0
+    private func next(after existing: [UInt8]?) -> UInt64 {
+        let claim = existing.flatMap { try? store.reader.keys.verifyHeader($0, "write", place) }?.header.sequence ?? 0
         let found = claim > Self.latest ? 0 : claim
         // Both are at most `latest`, so adding one does not overflow.
         return max(max(found, order.highest) + 1, BootClock.milliseconds() << 10)

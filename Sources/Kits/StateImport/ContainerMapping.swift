@@ -10,13 +10,14 @@ public struct ContainerMapping: Sendable {
         public var record: String
         /// The version of the record's type that reads it; 1 by default.
         public var schemaVersion: UInt32
-        /// The keys whose numbers are dates; see `MovingIn.record`.
+        /// The keys whose numbers are dates; see `PlaintextImporter.record`.
         public var dates: Set<String>
         /// The key of a file that was sealed with AES-256-GCM; `nil` for plaintext.
-        public var key: MovingInKey?
+        public var key: PlaintextImportKey?
 
         /// Creates a rule for one file.
-        public init(record: String, schemaVersion: UInt32 = 1, dates: Set<String> = [], key: MovingInKey? = nil) {
+        public init(record: String, schemaVersion: UInt32 = 1, dates: Set<String> = [], key: PlaintextImportKey? = nil)
+        {
             self.record = record
             self.schemaVersion = schemaVersion
             self.dates = dates
@@ -53,9 +54,9 @@ struct CheckedMapping {
 
     /// - Throws: `StoreError`: `.invalidName` for an invalid path, record or suite, and for two rules for one of them;
     ///   `.sourceUnusable` for a rule whose file is missing, or cannot be moved; `.wrongKey`.
-    init(_ mapping: ContainerMapping, _ listing: PlaintextListing, _ moving: MovingIn) throws(StoreError) {
+    init(_ mapping: ContainerMapping, _ listing: PlaintextListing, _ importer: PlaintextImporter) throws(StoreError) {
         try collect(mapping)
-        try checkTargets(moving)
+        try checkTargets(importer)
         let entries = Dictionary(listing.entries.map { ($0.path, $0) }) { first, _ in first }
         for (path, fate) in fates.sorted(by: { $0.key < $1.key }) {
             if case .stays = fate {
@@ -63,7 +64,9 @@ struct CheckedMapping {
                 continue
             }
             guard let entry = entries[path] else {
-                guard case .record(let rule) = fate, try moving.hasRecord(rule.record) else { throw Self.missing(path) }
+                guard case .record(let rule) = fate, try importer.hasRecord(rule.record) else {
+                    throw Self.missing(path)
+                }
                 gone.append((path, rule.record))
                 continue
             }
@@ -98,17 +101,17 @@ struct CheckedMapping {
         }
     }
 
-    private func checkTargets(_ moving: MovingIn) throws(StoreError) {
+    private func checkTargets(_ importer: PlaintextImporter) throws(StoreError) {
         var records: Set<String> = []
         for (path, fate) in fates {
             switch fate {
             case .record(let rule):
-                let name = try moving.store.places.place(rule.record).name.text
+                let name = try importer.store.places.place(rule.record).name.text
                 guard records.insert(name).inserted else {
                     throw Self.fault(path, "Another file becomes the record \(name.printable) as well.")
                 }
-                _ = try rule.key?.bytes(from: moving.store)
-            case .suite(let suite): _ = try moving.store.suiteForMoving(suite)
+                _ = try rule.key?.bytes(from: importer.store)
+            case .suite(let suite): _ = try importer.store.suiteForImport(suite)
             case .stays: break
             }
         }
@@ -122,6 +125,7 @@ struct CheckedMapping {
 
     private static func fault(_ path: String, _ reason: String) -> StoreError {
         StoreError(
-            .invalidName, StoreError.movingIn, path.printable, reason, advice: "Correct the map; nothing was moved.")
+            .invalidName, StoreError.plaintextImport, path.printable, reason,
+            advice: "Correct the map; nothing was moved.")
     }
 }

@@ -7,7 +7,7 @@ internal import SealedState
 struct Move<Form: SealedForm> {
     let source: PlaintextSource
     let form: Form
-    let options: MovingInOptions
+    let options: PlaintextImportOptions
 
     /// - Throws: `StoreError`; the plaintext is then unchanged, except after `.durabilityUnknown`.
     func run() throws(StoreError) -> MovedItem {
@@ -18,7 +18,7 @@ struct Move<Form: SealedForm> {
             try form.rehearse()
             if options.isDryRun { return item }
             try form.store.requireInPlace()
-            try sealUnlessSomebodyElseDid()
+            try sealUnlessSealed()
             guard try form.compare() == .same else { throw unverified }
         }
         guard !options.keepsSource, !options.isDryRun else { return item }
@@ -41,7 +41,7 @@ struct Move<Form: SealedForm> {
         }
     }
 
-    private func sealUnlessSomebodyElseDid() throws(StoreError) {
+    private func sealUnlessSealed() throws(StoreError) {
         do throws(StoreError) { try form.seal(replacing: options.replacesTarget) } catch {
             // With two calls for one file at once, the other one may have written the same.
             guard error.code == .conflict, try form.compare() == .same else { throw error }
@@ -50,7 +50,7 @@ struct Move<Form: SealedForm> {
 
     private var unverified: StoreError {
         StoreError(
-            .verificationFailed, StoreError.movingIn, source.name,
+            .verificationFailed, StoreError.plaintextImport, source.name,
             "\(form.target) does not read back as it was written.")
     }
 }

@@ -20,7 +20,7 @@ struct PlaintextEntry {
     /// `nil` for a file that can become a sealed file, or a suite.
     let reason: Reason?
 
-    init(_ entry: WalkEntry, in root: Directory, _ places: MovingInPlaces) {
+    init(_ entry: WalkEntry, in root: Directory, _ places: PlaintextImportExclusions) {
         if let name = Self.nameBefore(entry) {
             (path, aside) = (name, entry.path)
         } else {
@@ -46,23 +46,23 @@ struct PlaintextEntry {
     private static func nameBefore(_ entry: WalkEntry) -> String? {
         guard let facts = entry.attributes else { return nil }
         let slash = entry.path.lastIndex(of: "/").map { entry.path.index(after: $0) } ?? entry.path.startIndex
-        return AsideName(String(entry.path[slash...]), of: facts).map { entry.path[..<slash] + $0.leaf }
+        return SetAsideName(String(entry.path[slash...]), of: facts).map { entry.path[..<slash] + $0.leaf }
     }
 
     private static func reason(
-        _ entry: WalkEntry, _ path: String, _ root: Directory, _ places: MovingInPlaces
+        _ entry: WalkEntry, _ path: String, _ root: Directory, _ places: PlaintextImportExclusions
     ) -> Reason? {
         guard entry.kind == .regular, let facts = entry.attributes else {
             return .noPlaintext("It is no regular file.")
         }
-        if MovingInPlaces.isOwn(path) { return .noPlaintext(MovingInPlaces.ownReason) }
+        if PlaintextImportExclusions.isOwn(path) { return .noPlaintext(PlaintextImportExclusions.ownReason) }
         if path.hasPrefix(ContainerLayout.quarantine + "/") { return .noPlaintext("It is in quarantine.") }
         if isSealed(entry.path, root) { return .noPlaintext("It is sealed already.") }
         if isPending(path) { return .noPlaintext("It is what an interrupted write has left.") }
         guard entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes) else {
             return .noPlace("Its name is no UTF-8.")
         }
-        if places.isSpared(facts) { return .noPlace(MovingInPlaces.neededReason) }
+        if places.isExcluded(facts) { return .noPlace(PlaintextImportExclusions.neededReason) }
         return reasonForNoFile(path)
     }
 
@@ -102,7 +102,7 @@ struct PlaintextListing {
 
     /// - Throws: `StoreError` `.sourceUnusable` for a container that cannot be read as a whole: a part must not be
     ///   taken for all of it.
-    init(of root: Directory, _ places: MovingInPlaces) throws(StoreError) {
+    init(of root: Directory, _ places: PlaintextImportExclusions) throws(StoreError) {
         try root.walk(maximumDepth: Self.maximumDepth) { entry throws(StoreError) in
             if let error = entry.error { throw StoreError(reading: error, entry.path) }
             guard entry.kind != .directory, entry.path != "." else { return }

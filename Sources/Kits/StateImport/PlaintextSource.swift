@@ -34,7 +34,7 @@ final class PlaintextSource: Sendable {
             if let aside, isDryRun, try !directory.exists(relative) {
                 self.relative = aside
             } else {
-                if let aside, !isDryRun { try directory.bringBack(relative, from: aside) }
+                if let aside, !isDryRun { try directory.restoreAside(relative, from: aside) }
                 self.relative = relative
             }
             descriptor = try directory.openForReading(self.relative)
@@ -78,7 +78,7 @@ final class PlaintextSource: Sendable {
 
     private static func twice(_ aside: String, _ name: String) -> StoreError {
         StoreError(
-            .conflict, StoreError.movingIn, name.printable,
+            .conflict, StoreError.plaintextImport, name.printable,
             "It was written anew after an earlier call had sealed it and set it aside as "
                 + "\(aside.printable).",
             advice: "Look at both, and remove one of them.")
@@ -90,7 +90,7 @@ final class PlaintextSource: Sendable {
     func read(limit: Int) throws(StoreError) -> PlaintextBuffer {
         guard facts.size <= limit else {
             throw StoreError(
-                .tooLarge, StoreError.movingIn, name.printable, "It has over \(limit) bytes.",
+                .tooLarge, StoreError.plaintextImport, name.printable, "It has over \(limit) bytes.",
                 advice: "Seal it as a file instead.")
         }
         var bytes = PlaintextBuffer(count: Int(facts.size))
@@ -107,7 +107,7 @@ final class PlaintextSource: Sendable {
     }
 
     private var changed: StoreError {
-        StoreError(.sourceChanged, StoreError.movingIn, name.printable, "It was written meanwhile.")
+        StoreError(.sourceChanged, StoreError.plaintextImport, name.printable, "It was written meanwhile.")
     }
 
     /// Returns whether the file begins like a sealed file of this library.
@@ -130,7 +130,7 @@ final class PlaintextSource: Sendable {
 
     private func written(_ error: FileError) -> StoreError {
         StoreError(
-            .sourceChanged, StoreError.movingIn, name.printable, "It is being written.", advice: error.advice,
+            .sourceChanged, StoreError.plaintextImport, name.printable, "It is being written.", advice: error.advice,
             cause: error)
     }
 

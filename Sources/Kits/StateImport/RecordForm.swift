@@ -46,7 +46,7 @@ final class RecordForm: SealedForm {
     }
 
     func compare() throws(StoreError) -> SealedFormState {
-        switch try store.standing(at: place) {
+        switch try store.existing(at: place) {
         case .nothing: return .absent
         case .tombstone: return .different("it was deleted")
         case .refused(let refused): return .different("readers refuse it (\(refused.rejection.code.rawValue))")
@@ -104,13 +104,13 @@ struct RecordPlan {
     /// The keys whose numbers are dates.
     var dates: Set<String> = []
     /// The key of the file; `nil` for plaintext.
-    var key: MovingInKey?
+    var key: PlaintextImportKey?
 
     /// Returns a file's contents in the form of the record.
     ///
     /// - Parameter notes: Gets notes for a person.
     func payload(
-        of source: PlaintextSource, _ options: MovingInOptions, _ store: SealedStore, notes: inout [String]
+        of source: PlaintextSource, _ options: PlaintextImportOptions, _ store: SealedStore, notes: inout [String]
     ) throws(StoreError) -> PlaintextBuffer {
         let contents = try source.read(limit: options.maximumFileSize)
         guard let key else { return withDates(contents, &notes) }
@@ -147,7 +147,8 @@ struct RecordPlan {
             }
         } catch {
             throw StoreError(
-                error.code == .unavailable ? .cipherUnavailable : .wrongKey, StoreError.movingIn, source.printable,
+                error.code == .unavailable ? .cipherUnavailable : .wrongKey, StoreError.plaintextImport,
+                source.printable,
                 error.code == .unavailable
                     ? "This processor has no instructions for AES-256-GCM." : "The key does not open it.", cause: error)
         }

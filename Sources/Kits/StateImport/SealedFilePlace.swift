@@ -27,7 +27,7 @@ struct SealedFilePlace: Sendable {
     /// Creates the place of a file anywhere, as open to others as the original.
     ///
     /// - Parameter places: The location of the group's container.
-    init(_ leaf: String, in directory: Directory, besides facts: FileAttributes, _ places: MovingInPlaces) {
+    init(_ leaf: String, in directory: Directory, besides facts: FileAttributes, _ places: PlaintextImportExclusions) {
         root = directory
         relative = leaf
         mode = facts.mode & 0o666
@@ -62,7 +62,7 @@ extension SealedStore {
     func requireInPlace() throws(StoreError) {
         guard try following() !== self else { return }
         throw StoreError(
-            .containerMissing, StoreError.movingIn, group.identifier,
+            .containerMissing, StoreError.plaintextImport, group.identifier,
             "Its container was given up or replaced meanwhile; no plaintext was removed since.",
             advice: "Try again; sealctl container trash list shows what was given up.")
     }

@@ -2,29 +2,29 @@ internal import SealedState
 internal import SharedFiles
 
 extension StoreError {
-    static let movingIn = "move in"
+    static let plaintextImport = "move in"
 
     /// Returns the error for a source whose contents cannot be moved.
     static func malformed(_ source: String, _ reason: String, advice: String? = nil) -> StoreError {
-        StoreError(.sourceMalformed, movingIn, source.printable, reason, advice: advice)
+        StoreError(.sourceMalformed, plaintextImport, source.printable, reason, advice: advice)
     }
 
     /// Returns the error for a source that cannot be moved.
     static func unusable(_ source: String, _ reason: String, advice: String? = nil) -> StoreError {
-        StoreError(.sourceUnusable, movingIn, source.printable, reason, advice: advice)
+        StoreError(.sourceUnusable, plaintextImport, source.printable, reason, advice: advice)
     }
 
     /// Creates the error for a source that the file system refused to read.
     init(reading error: FileError, _ source: String) {
         self.init(
-            .sourceUnusable, Self.movingIn, source.printable, error.sentence, advice: error.advice,
+            .sourceUnusable, Self.plaintextImport, source.printable, error.sentence, advice: error.advice,
             errno: error.errno, cause: error)
     }
 
     /// Returns the error for a target with different contents.
     static func occupied(_ source: String, _ target: String, _ reason: String) -> StoreError {
         StoreError(
-            .conflict, movingIn, source.printable, "\(target.printable) is there already, and \(reason).",
+            .conflict, plaintextImport, source.printable, "\(target.printable) is there already, and \(reason).",
             advice: "Look at both; then remove one of them, or replace what is there.")
     }
 }

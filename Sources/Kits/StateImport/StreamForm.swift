@@ -32,17 +32,17 @@ final class StreamForm: SealedForm, Sendable {
             default: throw StoreError(error, "read", target)
             }
         }
-        do throws(StreamFailure<StreamTrouble>) { return try compare(with: sealed) } catch {
+        do throws(StreamFailure<StreamComparisonFailure>) { return try compare(with: sealed) } catch {
             return try state(after: error)
         }
     }
 
-    private func compare(with sealed: StreamFile) throws(StreamFailure<StreamTrouble>) -> SealedFormState {
+    private func compare(with sealed: StreamFile) throws(StreamFailure<StreamComparisonFailure>) -> SealedFormState {
         let keyring = store.vault.keyring
         let plain = StreamOffset()
         let header = try StreamOpener.openReleasingEarly(
-            from: { (buffer) throws(StreamTrouble) in try sealed.read(into: buffer) },
-            to: { (bytes) throws(StreamTrouble) in try self.source.requireSame(bytes, at: plain) },
+            from: { (buffer) throws(StreamComparisonFailure) in try sealed.read(into: buffer) },
+            to: { (bytes) throws(StreamComparisonFailure) in try self.source.requireSame(bytes, at: plain) },
             context: BlobContext(streamOf: store.group), keys: keyring, workers: workers)
         guard header.header.epoch >= keyring.minimumEpoch else {
             return .different("it is sealed under a key that a rotation has retired")
@@ -50,7 +50,7 @@ final class StreamForm: SealedForm, Sendable {
         return plain.value == source.facts.size ? .same : .different("it holds something else")
     }
 
-    private func state(after failure: StreamFailure<StreamTrouble>) throws(StoreError) -> SealedFormState {
+    private func state(after failure: StreamFailure<StreamComparisonFailure>) throws(StoreError) -> SealedFormState {
         switch failure {
         case .sealing(let error):
             let code = StoreError(error, "read", target).code.rawValue
@@ -74,7 +74,7 @@ final class StreamForm: SealedForm, Sendable {
         // A rotation that was completed meanwhile has missed this stream, and no rotation would reseal it.
         guard try store.activeKey(for: .afterFirstUnlock).id == key.id else {
             throw StoreError(
-                .conflict, StoreError.movingIn, source.name, "The group's key was rotated meanwhile.",
+                .conflict, StoreError.plaintextImport, source.name, "The group's key was rotated meanwhile.",
                 advice: "Try again; nothing was written.")
         }
         do throws(FileError) { try file.commit(replacing: replacing, durability: .durable) } catch {
@@ -113,7 +113,7 @@ final class StreamForm: SealedForm, Sendable {
 }
 
 /// The reasons for which two streams could not be compared to their end.
-enum StreamTrouble: Error {
+enum StreamComparisonFailure: Error {
     case file(FileError)
     case differs
 }
@@ -125,7 +125,7 @@ final class StreamFile: Sendable {
 
     init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(StreamTrouble) -> Int {
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(StreamComparisonFailure) -> Int {
         do throws(FileError) {
             let count = try descriptor.pread(into: buffer, at: offset.value)
             offset.advance(count)
@@ -145,7 +145,7 @@ final class StreamOffset: Sendable {
 
 extension PlaintextSource {
     /// - Throws: `.differs` unless the file continues with these bytes.
-    func requireSame(_ bytes: UnsafeRawBufferPointer, at offset: StreamOffset) throws(StreamTrouble) {
+    func requireSame(_ bytes: UnsafeRawBufferPointer, at offset: StreamOffset) throws(StreamComparisonFailure) {
         var expected = PlaintextBuffer(count: bytes.count)
         let count: Int
         do throws(FileError) {

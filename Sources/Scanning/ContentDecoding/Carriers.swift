@@ -16,13 +16,13 @@ package enum Carriers {
     /// Reads a carrier, and the values nested in it, with the reader of its form.
     ///
     /// - Throws: `CarrierFault` if the rest was not read. Skipped parts are noted in the walk's budget.
-    package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    package static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         let head = try input.source.bytes(at: 0, count: headSize)
         try read(input, as: form(of: head, name: input.name), walk)
     }
 
     /// Reads a carrier whose form is known.
-    package static func read(_ input: CarrierInput, as form: CarrierForm, _ walk: LeafWalk) throws(CarrierFault) {
+    package static func read(_ input: CarrierInput, as form: CarrierForm, _ walk: ValueWalk) throws(CarrierFault) {
         let depth = walk.trail.depth
         defer {
             walk.trail.leave(to: depth)
@@ -36,9 +36,9 @@ package enum Carriers {
         case .text, .log: TextReader.self
         case .json: JSONReader.self
         case .utf16: UTF16Reader.self
-        case .xmlPropertyList: XMLPropertyListLeaves.self
-        case .openStepPropertyList: OpenStepPropertyListLeaves.self
-        case .binaryPropertyList, .keyedArchive: BinaryPropertyListLeaves.self
+        case .xmlPropertyList: XMLPropertyListValues.self
+        case .openStepPropertyList: OpenStepPropertyListValues.self
+        case .binaryPropertyList, .keyedArchive: BinaryPropertyListValues.self
         case .sqlite: SQLiteReader.self
         case .sqliteLog: SQLiteLogReader.self
         case .sqliteJournal: SQLiteJournalReader.self
@@ -59,8 +59,8 @@ package enum Carriers {
     ]
 }
 
-/// Images by their first bytes. They are read as files of no known form: texts of an image are found as they are, and its
-/// pixels hold none.
+/// Images by their first bytes. They are read as files of no known form: texts of an image are found as they are, and
+/// its pixels hold none.
 enum ImageHead {
     private static let starts: [[UInt8]] = [
         [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A], [0xFF, 0xD8, 0xFF], Array("GIF87a".utf8),

@@ -60,7 +60,7 @@ struct AuditRun {
         whole += missing.findings(among: entries, in: scope)
         if let vaultPath, tally.ownBlobs > 0 { whole.append(vaultIsMissing(vaultPath, blobs: tally.ownBlobs)) }
         tally.add(examiner.outcome(of: whole))
-        let findings = tally.shelf.sorted()
+        let findings = tally.listedFindings.sorted()
         return AuditReport(
             time: (scope.now, clock()), containerPath: scope.root.path.string.printable, group: scope.group?.identifier,
             withKeys: scope.store != nil, files: files, findings: findings,
@@ -129,7 +129,7 @@ extension AuditRun {
             let outcomes = all[range].map { examiner.examine($0) }
             let found = tally.withLock { tally in
                 tally.add(outcomes, batch: batch)
-                return tally.shelf.total
+                return tally.listedFindings.total
             }
             let bytes = outcomes.reduce(0) { $0 + ($1.file?.size ?? 0) }
             meter.add(files: outcomes.count, bytes: bytes, findings: found)

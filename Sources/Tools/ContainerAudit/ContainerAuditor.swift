@@ -67,7 +67,7 @@ public struct ContainerAuditor: Sendable {
         }
         if options.requiresVault, access.store == nil { throw .withoutKeys(group, access.notes.first) }
         access.findings +=
-            GroupSurroundings(
+            GroupEnvironment(
                 group: group, home: home, credential: credential, keyFiles: options.keyFiles
             ).findings
         let vaultPath = VaultPlace(AccessGroup(group), in: home).path
@@ -107,7 +107,7 @@ extension ContainerAuditor {
 }
 
 /// The parts of a group outside its container: its vault, its key file, its registry and its programs.
-struct GroupSurroundings {
+struct GroupEnvironment {
     let group: AppGroup
     let home: GroupsHome
     let credential: VaultCredential

@@ -5,20 +5,20 @@ import TestSupport
 import Testing
 
 @Suite struct ContainerQuotaTests {
-    private let yard: RegistryYard
+    private let sandbox: RegistrySandbox
 
-    init() throws { yard = try RegistryYard() }
+    init() throws { sandbox = try RegistrySandbox() }
 
     @Test func usageCountsFilesByTheirPart() throws {
-        let container = try yard.open()
+        let container = try sandbox.open()
         let library = "\(container.path)/Library"
-        run("mkdir \(yard.shell("\(container.path)/Own"))")
+        run("mkdir \(sandbox.shell("\(container.path)/Own"))")
         for (path, size) in [
             ("\(library)/Caches/a", 10), ("\(library)/Preferences/b", 20), ("\(container.path)/Own/c", 30),
         ] {
             try SystemFile.write(path, [UInt8](repeating: 1, count: size))
         }
-        try yard.mark(container, size: 5)
+        try sandbox.mark(container, size: 5)
         let usage = container.usage()
         #expect(usage.total.files == 4 && usage.total.bytes == 65 && usage.unreadable == 0)
         #expect(usage.total.allocatedBytes >= 0)
@@ -30,21 +30,21 @@ import Testing
     }
 
     @Test func aFileOfTwoNamesCountsOnceAndLinksNever() throws {
-        let container = try yard.open()
-        try yard.mark(container, size: 100)
+        let container = try sandbox.open()
+        try sandbox.mark(container, size: 100)
         #expect(link("\(container.path)/mark", "\(container.path)/second") == 0)
         #expect(symlink("/etc/passwd", "\(container.path)/third") == 0)
         #expect(container.usage().total.bytes == 100 && container.usage().total.files == 1)
     }
 
     @Test func aQuotaIsKnownToTheContainerAndCanBeTakenAway() throws {
-        let container = try yard.open()
+        let container = try sandbox.open()
         #expect(try container.quota() == nil)
-        try yard.registry.setQuota(1000)
+        try sandbox.registry.setQuota(1000)
         #expect(try container.quota() == 1000)
-        try yard.registry.setQuota(nil)
+        try sandbox.registry.setQuota(nil)
         #expect(try container.quota() == nil)
-        #expect(code { try yard.registry.setQuota(-1) } == .invalidQuota)
+        #expect(code { try sandbox.registry.setQuota(-1) } == .invalidQuota)
     }
 
     private func admits(_ container: GroupContainer, _ path: String, _ size: Int) -> FileError.Code? {
@@ -57,48 +57,48 @@ import Testing
     }
 
     @Test func whatWouldExceedTheQuotaIsRefusedToTheByte() throws {
-        let container = try yard.open()
-        try yard.registry.setQuota(10_000)
+        let container = try sandbox.open()
+        try sandbox.registry.setQuota(10_000)
         let used = Int(container.usage().total.bytes)
         #expect(admits(container, "new", 10_000 - used) == nil)
-        let again = try yard.open()
+        let again = try sandbox.open()
         #expect(admits(again, "new", 10_001 - used) == .quotaExceeded)
     }
 
     @Test func whatReplacesAFileCountsByItsGrowthAndShrinkingAlwaysGoes() throws {
-        let container = try yard.open()
-        try yard.mark(container, size: 20_000)
-        try yard.registry.setQuota(10_000)
+        let container = try sandbox.open()
+        try sandbox.mark(container, size: 20_000)
+        try sandbox.registry.setQuota(10_000)
         #expect(admits(container, "mark", 20_000) == nil)
         #expect(admits(container, "mark", 20_001) == .quotaExceeded)
         #expect(admits(container, "other", 1) == .quotaExceeded)
     }
 
     @Test func anOpenContainerNoticesAQuotaThatAnotherProcessSets() throws {
-        let container = try yard.open()
+        let container = try sandbox.open()
         #expect(admits(container, "new", 5000) == nil)
-        let result = try ChildProcess.run("sealed-probe", yard.probe(["quota", "1000"]))
+        let result = try ChildProcess.run("sealed-probe", sandbox.probe(["quota", "1000"]))
         #expect(result.exitCode == 0)
         #expect(admits(container, "new", 5000) == .quotaExceeded)
-        try yard.registry.setQuota(nil)
+        try sandbox.registry.setQuota(nil)
         #expect(admits(container, "new", 5000) == nil)
     }
 
     @Test func farFromTheLimitTheContainerIsNotMeasuredAnew() throws {
-        let container = try yard.open()
-        try yard.registry.setQuota(1_000_000)
+        let container = try sandbox.open()
+        try sandbox.registry.setQuota(1_000_000)
         #expect(admits(container, "new", 10) == nil)
         // The gate has no notice of this file: if it looked, it would refuse.
-        try yard.mark(container, size: 1_000_000)
+        try sandbox.mark(container, size: 1_000_000)
         #expect(admits(container, "new", 10) == nil)
     }
 
     @Test func nearTheLimitItIsMeasuredAnewEachTime() throws {
-        let container = try yard.open()
-        try yard.registry.setQuota(100_000)
-        try yard.mark(container, "most", size: 92_000)
+        let container = try sandbox.open()
+        try sandbox.registry.setQuota(100_000)
+        try sandbox.mark(container, "most", size: 92_000)
         #expect(admits(container, "new", 1000) == nil)
-        try yard.mark(container, "rest", size: 10_000)
+        try sandbox.mark(container, "rest", size: 10_000)
         #expect(admits(container, "new", 1000) == .quotaExceeded)
         unlink("\(container.path)/most")
         #expect(admits(container, "new", 1000) == nil)
@@ -106,25 +106,25 @@ import Testing
 
     @Test(arguments: ContainerBehavior.allCases)
     func whoStillHasAContainerOpenThatWasGivenUpIsTold(behavior: ContainerBehavior) throws {
-        let container = try yard.register("app", behavior)
+        let container = try sandbox.register("app", behavior)
         #expect(admits(container, "new", 1) == nil)
-        try yard.registry.reset()
+        try sandbox.registry.reset()
         #expect(admits(container, "new", 1) == .notFound)
-        #expect(admits(try yard.open(), "new", 1) == nil)
+        #expect(admits(try sandbox.open(), "new", 1) == nil)
     }
 
     @Test func aDamagedCopyRefusesWritesInsteadOfForgettingTheQuota() throws {
-        let container = try yard.open()
-        try yard.registry.setQuota(1000)
+        let container = try sandbox.open()
+        try sandbox.registry.setQuota(1000)
         try SystemFile.write("\(container.path)/.sealedstate.container", Array("x".utf8))
         #expect(admits(container, "new", 1) == .damagedContainer)
     }
 
     @Test func filesOfHolesThatAreLargerThanAnyNumberTakeNothingDown() throws {
-        let container = try yard.open()
-        try yard.registry.setQuota(10_000)
+        let container = try sandbox.open()
+        try sandbox.registry.setQuota(10_000)
         for name in ["a", "b"] {
-            try yard.mark(container, name)
+            try sandbox.mark(container, name)
             try #require(truncate("\(container.path)/\(name)", Self.largest) == 0)
         }
         #expect(container.usage().total.bytes >= Int64(Self.largest))

@@ -4,22 +4,22 @@ import TestSupport
 import Testing
 
 @Suite struct GroupRegistryTests {
-    private let yard: RegistryYard
+    private let sandbox: RegistrySandbox
 
-    init() throws { yard = try RegistryYard() }
+    init() throws { sandbox = try RegistrySandbox() }
 
     @Test func aGroupThatNobodyRegisteredHasNoMembersAndNoRegistry() throws {
-        #expect(try yard.registry.members().isEmpty)
-        #expect(!SystemFile.exists("\(yard.root)/Registry"))
+        #expect(try sandbox.registry.members().isEmpty)
+        #expect(!SystemFile.exists("\(sandbox.root)/Registry"))
     }
 
     @Test func aMemberIsKnownByItsIdentifierAndItsExecutable() throws {
         let member = try GroupMember(applicationIdentifier: "ABCDE12345.com.example.app", executablePath: "/bin/sh")
-        try yard.registry.register(member)
-        let found = try yard.registry.members()
+        try sandbox.registry.register(member)
+        let found = try sandbox.registry.members()
         #expect(found == [member])
-        #expect(try yard.registry.member(executable: member.executablePath) == member)
-        #expect(try yard.registry.member(executable: "/nowhere") == nil)
+        #expect(try sandbox.registry.member(executable: member.executablePath) == member)
+        #expect(try sandbox.registry.member(executable: "/nowhere") == nil)
     }
 
     @Test func aPathWithLinksIsRegisteredWithoutThem() throws {
@@ -31,9 +31,9 @@ import Testing
     }
 
     @Test func registeringAgainTakesTheNewPlaceOfTheProgram() throws {
-        try yard.register("app")
-        try yard.registry.register(GroupMember(applicationIdentifier: "app", executablePath: "/opt/app"))
-        #expect(try yard.registry.members().map(\.executablePath) == ["/opt/app"])
+        try sandbox.register("app")
+        try sandbox.registry.register(GroupMember(applicationIdentifier: "app", executablePath: "/opt/app"))
+        #expect(try sandbox.registry.members().map(\.executablePath) == ["/opt/app"])
     }
 
     @Test(arguments: ["", "-app", "an app", "app/../x", "app\n", String(repeating: "a", count: 256)])
@@ -47,140 +47,140 @@ import Testing
     }
 
     @Test func registeringMakesTheContainerInTheStyleOfTheBehavior() throws {
-        let container = try yard.register("app", .iOS)
+        let container = try sandbox.register("app", .iOS)
         #expect(container.style == .opaque)
-        let directory = try #require(yard.directories.first)
-        #expect(directory.count == 36 && directory != yard.group.identifier)
+        let directory = try #require(sandbox.directories.first)
+        #expect(directory.count == 36 && directory != sandbox.group.identifier)
         #expect(try SystemFile.names("\(container.path)/Library") == ["Caches"])
     }
 
     @Test func withoutABehaviorTheContainerIsNamed() throws {
-        #expect(try yard.register().path.hasSuffix("/\(yard.group)"))
+        #expect(try sandbox.register().path.hasSuffix("/\(sandbox.group)"))
     }
 
     @Test func everyOpenFindsTheOpaqueContainerWhateverItsBehavior() throws {
-        let container = try yard.register("app", .iOS)
-        try yard.mark(container)
+        let container = try sandbox.register("app", .iOS)
+        try sandbox.mark(container)
         for behavior in ContainerBehavior.allCases {
-            let opened = try yard.open(behavior: behavior)
-            #expect(opened.path == container.path && opened.style == .opaque && yard.hasMark(opened))
+            let opened = try sandbox.open(behavior: behavior)
+            #expect(opened.path == container.path && opened.style == .opaque && sandbox.hasMark(opened))
         }
-        #expect(try yard.open(creating: false).path == container.path)
-        #expect(yard.directories.count == 1)
+        #expect(try sandbox.open(creating: false).path == container.path)
+        #expect(sandbox.directories.count == 1)
     }
 
     @Test func theLastMemberTakesTheOpaqueContainerWithItIntoTheTrash() throws {
-        let first = try yard.register("app", .iOS)
-        try yard.mark(first)
-        try yard.register("extension")
-        #expect(try yard.registry.unregister("app") == nil)
-        #expect(yard.hasMark(try yard.open(creating: false)))
+        let first = try sandbox.register("app", .iOS)
+        try sandbox.mark(first)
+        try sandbox.register("extension")
+        #expect(try sandbox.registry.unregister("app") == nil)
+        #expect(sandbox.hasMark(try sandbox.open(creating: false)))
 
-        let place = try #require(try yard.registry.unregister("extension"))
+        let place = try #require(try sandbox.registry.unregister("extension"))
         #expect(SystemFile.exists("\(place)/mark"))
-        #expect(yard.directories.isEmpty)
-        #expect(code { _ = try yard.open(creating: false) } == .containerMissing)
+        #expect(sandbox.directories.isEmpty)
+        #expect(code { _ = try sandbox.open(creating: false) } == .containerMissing)
     }
 
     @Test func itsSuccessorIsEmptyAndHasAnotherName() throws {
-        let first = try yard.register("app", .iOS)
-        try yard.mark(first)
-        try yard.registry.unregister("app")
-        let second = try yard.open()
+        let first = try sandbox.register("app", .iOS)
+        try sandbox.mark(first)
+        try sandbox.registry.unregister("app")
+        let second = try sandbox.open()
         #expect(second.style == .opaque)
-        #expect(second.path != first.path && !yard.hasMark(second))
-        #expect(try yard.registry.members().isEmpty)
-        #expect(try yard.registry.entry()?.generation == 2)
+        #expect(second.path != first.path && !sandbox.hasMark(second))
+        #expect(try sandbox.registry.members().isEmpty)
+        #expect(try sandbox.registry.entry()?.generation == 2)
     }
 
     @Test func aNamedContainerStaysWhenItsLastMemberLeaves() throws {
-        let container = try yard.register()
-        try yard.mark(container)
-        #expect(try yard.registry.unregister("app") == nil)
-        #expect(yard.hasMark(try yard.open(creating: false)))
-        #expect(yard.trashed.isEmpty)
+        let container = try sandbox.register()
+        try sandbox.mark(container)
+        #expect(try sandbox.registry.unregister("app") == nil)
+        #expect(sandbox.hasMark(try sandbox.open(creating: false)))
+        #expect(sandbox.trashed.isEmpty)
     }
 
     @Test func whoIsNoMemberCannotLeave() throws {
-        try yard.register("app", .iOS)
-        #expect(code { try yard.registry.unregister("other") } == .notAMember)
-        #expect(yard.directories.count == 1)
+        try sandbox.register("app", .iOS)
+        #expect(code { try sandbox.registry.unregister("other") } == .notAMember)
+        #expect(sandbox.directories.count == 1)
     }
 
     @Test func leavingAGroupThatNobodyKnowsMakesNothing() throws {
-        #expect(code { try yard.registry.unregister("app") } == .containerMissing)
-        #expect(code { try yard.registry.reset() } == .containerMissing)
-        #expect(code { try yard.registry.setQuota(1) } == .containerMissing)
-        #expect(!SystemFile.exists("\(yard.root)/Registry"))
-        #expect(!SystemFile.exists("\(yard.root)/Containers"))
+        #expect(code { try sandbox.registry.unregister("app") } == .containerMissing)
+        #expect(code { try sandbox.registry.reset() } == .containerMissing)
+        #expect(code { try sandbox.registry.setQuota(1) } == .containerMissing)
+        #expect(!SystemFile.exists("\(sandbox.root)/Registry"))
+        #expect(!SystemFile.exists("\(sandbox.root)/Containers"))
     }
 
     @Test func aContainerKeepsItsStyle() throws {
-        try yard.register("app")
-        #expect(code { try yard.register("extension", .iOS) } == .wrongStyle)
-        #expect(try yard.open(behavior: .iOS).style == .named)
-        #expect(try yard.registry.members().map(\.applicationIdentifier) == ["app"])
+        try sandbox.register("app")
+        #expect(code { try sandbox.register("extension", .iOS) } == .wrongStyle)
+        #expect(try sandbox.open(behavior: .iOS).style == .named)
+        #expect(try sandbox.registry.members().map(\.applicationIdentifier) == ["app"])
     }
 
     @Test func aContainerThatWasThereBeforeTheRegistryIsRegisteredAsItIs() throws {
-        let container = try yard.open()
-        try yard.mark(container)
-        #expect(!SystemFile.exists(yard.file))
-        #expect(try yard.register().path == container.path)
+        let container = try sandbox.open()
+        try sandbox.mark(container)
+        #expect(!SystemFile.exists(sandbox.file))
+        #expect(try sandbox.register().path == container.path)
         #expect(SystemFile.exists("\(container.path)/.sealedstate.container"))
     }
 
     @Test(arguments: ContainerBehavior.allCases)
     func aResetLeavesAnEmptyContainerAndTheMembers(behavior: ContainerBehavior) throws {
-        let old = try yard.register("app", behavior)
-        try yard.mark(old)
-        try yard.registry.setQuota(5000)
-        let place = try #require(try yard.registry.reset())
+        let old = try sandbox.register("app", behavior)
+        try sandbox.mark(old)
+        try sandbox.registry.setQuota(5000)
+        let place = try #require(try sandbox.registry.reset())
         #expect(SystemFile.exists("\(place)/mark"))
-        let new = try yard.open(creating: false)
-        #expect(!yard.hasMark(new) && new.style == behavior.style)
+        let new = try sandbox.open(creating: false)
+        #expect(!sandbox.hasMark(new) && new.style == behavior.style)
         #expect((new.path == old.path) == (behavior == .macOS))
         #expect(try new.quota() == 5000)
-        #expect(try yard.registry.members().map(\.applicationIdentifier) == ["app"])
+        #expect(try sandbox.registry.members().map(\.applicationIdentifier) == ["app"])
     }
 
     @Test func aResetMakesRoomForAContainerThatIsGoneForGood() throws {
-        let old = try yard.register("app", .iOS)
-        run("rm -rf \(yard.shell(old.path))")
-        #expect(code { _ = try yard.open() } == .containerAway)
-        #expect(try yard.registry.reset() == nil)
-        #expect(try yard.open(creating: false).path != old.path)
+        let old = try sandbox.register("app", .iOS)
+        run("rm -rf \(sandbox.shell(old.path))")
+        #expect(code { _ = try sandbox.open() } == .containerAway)
+        #expect(try sandbox.registry.reset() == nil)
+        #expect(try sandbox.open(creating: false).path != old.path)
     }
 
     @Test func filesHaveTheModesOfTheContainer() throws {
-        let container = try yard.register("app", .iOS)
+        let container = try sandbox.register("app", .iOS)
         #expect(mode(of: container.path) == 0o700)
         #expect(mode(of: "\(container.path)/.sealedstate.container") == 0o600)
-        #expect(mode(of: "\(yard.root)/Registry") == 0o700)
-        #expect(mode(of: "\(yard.root)/Registry/\(yard.group)") == 0o700)
-        #expect(mode(of: yard.file) == 0o600)
+        #expect(mode(of: "\(sandbox.root)/Registry") == 0o700)
+        #expect(mode(of: "\(sandbox.root)/Registry/\(sandbox.group)") == 0o700)
+        #expect(mode(of: sandbox.file) == 0o600)
     }
 
     @Test func aThousandMembersAreTheMost() throws {
-        let members = try (0..<1024).map { try yard.member("app\($0)") }
+        let members = try (0..<1024).map { try sandbox.member("app\($0)") }
         // A thousand registrations, one by one, would take a thousand syncs.
-        try yard.register("app0")
-        let text = String(decoding: try SystemFile.read(yard.file), as: UTF8.self)
+        try sandbox.register("app0")
+        let text = String(decoding: try SystemFile.read(sandbox.file), as: UTF8.self)
         let item = try #require(text.firstRange(of: "\t\t<dict>"))
         let more = members.dropFirst().map {
             "\t\t<dict>\n\t\t\t<key>applicationIdentifier</key><string>\($0.applicationIdentifier)</string>"
                 + "<key>executable</key><string>/x</string><key>registered</key><date>2026-11-21T00:00:00Z</date></dict>\n"
         }
         let full = text.replacingCharacters(in: item, with: more.joined() + "\t\t<dict>")
-        try SystemFile.write(yard.file, Array(full.utf8))
-        #expect(try yard.registry.members().count == 1024)
-        #expect(code { try yard.register("one-more") } == .tooManyMembers)
-        #expect(try yard.registry.members().count == 1024)
+        try SystemFile.write(sandbox.file, Array(full.utf8))
+        #expect(try sandbox.registry.members().count == 1024)
+        #expect(code { try sandbox.register("one-more") } == .tooManyMembers)
+        #expect(try sandbox.registry.members().count == 1024)
     }
 
     @Test func aRegistryThatNobodyWouldReadAgainIsNotWritten() throws {
-        try yard.register("app")
-        let before = try SystemFile.read(yard.file)
+        try sandbox.register("app")
+        let before = try SystemFile.read(sandbox.file)
         let path = "/" + String(repeating: "p", count: 4000)
         let text = String(decoding: before, as: UTF8.self)
         let item = try #require(text.firstRange(of: "\t\t<dict>"))
@@ -189,42 +189,42 @@ import Testing
                 + "<key>registered</key><date>2026-11-21T00:00:00Z</date></dict>"
         }
         let full = Array(text.replacingCharacters(in: item, with: more.joined() + "\t\t<dict>").utf8)
-        try SystemFile.write(yard.file, full)
+        try SystemFile.write(sandbox.file, full)
         let last = try GroupMember(applicationIdentifier: "one", executablePath: path + "q")
         #expect(throws: AppGroupError.self) {
             for number in 0..<8 {
-                try yard.registry.register(
+                try sandbox.registry.register(
                     GroupMember(applicationIdentifier: "one\(number)", executablePath: last.executablePath))
             }
         }
-        #expect(try yard.registry.members().count > 245)
+        #expect(try sandbox.registry.members().count > 245)
     }
 
     @Test func onlyWhoIsGoneForCertainIsTakenOut() throws {
         let directory = try TemporaryDirectory()
         try directory.file("version-1", "")
         try directory.link("program", to: "version-1")
-        try yard.registry.register(
+        try sandbox.registry.register(
             GroupMember(applicationIdentifier: "linked", executablePath: directory.path("program")), behavior: .iOS)
         // The next version: the link leads to another file.
-        run("cd \(yard.shell(directory.path)) && mv version-1 version-2 && ln -sf version-2 program")
-        #expect(try yard.registry.unregisterThoseGone().left.isEmpty)
-        try yard.registry.register(
+        run("cd \(sandbox.shell(directory.path)) && mv version-1 version-2 && ln -sf version-2 program")
+        #expect(try sandbox.registry.unregisterRemoved().left.isEmpty)
+        try sandbox.registry.register(
             GroupMember(applicationIdentifier: "looping", executablePath: directory.path("loop")))
         try directory.link("loop", to: "loop")
-        #expect(try yard.registry.unregisterThoseGone().left.isEmpty)
-        run("rm \(yard.shell(directory.path("loop")))")
-        #expect(try yard.registry.unregisterThoseGone() == (["looping"], nil))
-        run("rm -r \(yard.shell(directory.path))/*")
-        let (left, trashed) = try yard.registry.unregisterThoseGone()
+        #expect(try sandbox.registry.unregisterRemoved().left.isEmpty)
+        run("rm \(sandbox.shell(directory.path("loop")))")
+        #expect(try sandbox.registry.unregisterRemoved() == (["looping"], nil))
+        run("rm -r \(sandbox.shell(directory.path))/*")
+        let (left, trashed) = try sandbox.registry.unregisterRemoved()
         #expect(left == ["linked"] && trashed != nil)
     }
 
     @Test func anOpaqueContainersSuccessorMayBeOfTheOtherStyle() throws {
-        try yard.register("app", .iOS)
-        try yard.registry.unregister("app")
-        #expect(try yard.register("app", .macOS).style == .named)
-        #expect(try yard.registry.entry()?.style == .named)
+        try sandbox.register("app", .iOS)
+        try sandbox.registry.unregister("app")
+        #expect(try sandbox.register("app", .macOS).style == .named)
+        #expect(try sandbox.registry.entry()?.style == .named)
     }
 }
 

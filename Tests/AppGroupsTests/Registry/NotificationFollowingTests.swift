@@ -5,28 +5,28 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct NotificationFollowingTests {
     @Test(arguments: ContainerBehavior.allCases)
     func observersHearPostsInTheContainerThatFollows(behavior: ContainerBehavior) async throws {
-        let yard = try RegistryYard()
-        let first = try yard.register("app", behavior)
+        let sandbox = try RegistrySandbox()
+        let first = try sandbox.register("app", behavior)
         let center = GroupNotificationCenter(first)
         var posts = try center.notifications(named: "changed").makeAsyncIterator()
         try center.post("changed")
         _ = await posts.next()
 
-        try yard.registry.reset()
-        let other = try GroupNotificationCenter(group: yard.group, in: yard.home, creating: false)
+        try sandbox.registry.reset()
+        let other = try GroupNotificationCenter(group: sandbox.group, in: sandbox.home, creating: false)
         try other.post("changed")
         _ = await posts.next()
         #expect(try center.token(of: "changed") == other.token(of: "changed"))
     }
 
     @Test func observersWaitForAContainerThatIsMadeLater() async throws {
-        let yard = try RegistryYard()
-        try yard.register("app", .iOS)
-        try yard.registry.unregister("app")
-        let center = try GroupNotificationCenter(group: yard.group, in: yard.home, creating: false)
+        let sandbox = try RegistrySandbox()
+        try sandbox.register("app", .iOS)
+        try sandbox.registry.unregister("app")
+        let center = try GroupNotificationCenter(group: sandbox.group, in: sandbox.home, creating: false)
         var posts = try center.notifications(named: "changed").makeAsyncIterator()
         #expect(code { try center.post("changed") } == .containerMissing)
-        let container = try yard.open()
+        let container = try sandbox.open()
         try GroupNotificationCenter(container).post("changed")
         _ = await posts.next()
     }

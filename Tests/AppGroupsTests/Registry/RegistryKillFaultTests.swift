@@ -20,57 +20,58 @@ struct RegistryKillFaultTests {
         let calls = try places(of: change)
         #expect(calls.count > 5)
         for call in calls {
-            let yard = try prepared(for: change)
-            let result = try traced(change, in: yard).run(killedAt: call)
+            let sandbox = try prepared(for: change)
+            let result = try traced(change, in: sandbox).run(killedAt: call)
             try #require(result.exitCode != 0, "\(call) was not reached")
-            try examine(yard, after: change, "killed at \(call): \(call.line)")
+            try examine(sandbox, after: change, "killed at \(call): \(call.line)")
         }
     }
 
-    private func prepared(for change: Change) throws -> RegistryYard {
-        let yard = try RegistryYard()
+    private func prepared(for change: Change) throws -> RegistrySandbox {
+        let sandbox = try RegistrySandbox()
         switch change {
         case .first: break
-        case .unregister, .resetOpaque: try yard.mark(try yard.register("app", .iOS))
-        case .resetNamed: try yard.mark(try yard.register("app", .macOS))
+        case .unregister, .resetOpaque: try sandbox.mark(try sandbox.register("app", .iOS))
+        case .resetNamed: try sandbox.mark(try sandbox.register("app", .macOS))
         case .again:
-            try yard.mark(try yard.register("app", .iOS))
-            try yard.registry.unregister("app")
+            try sandbox.mark(try sandbox.register("app", .iOS))
+            try sandbox.registry.unregister("app")
         }
-        return yard
+        return sandbox
     }
 
-    private func traced(_ change: Change, in yard: RegistryYard) -> TracedProcess {
+    private func traced(_ change: Change, in sandbox: RegistrySandbox) -> TracedProcess {
         let words =
             switch change {
             case .first, .again: ["register", "app", "iOS"]
             case .unregister: ["unregister", "app"]
             case .resetOpaque, .resetNamed: ["reset"]
             }
-        return TracedProcess(yard.probe(words), log: yard.temporary.base + "/strace.log")
+        return TracedProcess(sandbox.probe(words), log: sandbox.temporary.base + "/strace.log")
     }
 
     private func places(of change: Change) throws -> [TracedProcess.Call] {
-        let yard = try prepared(for: change)
-        let traced = traced(change, in: yard)
+        let sandbox = try prepared(for: change)
+        let traced = traced(change, in: sandbox)
         #expect(try traced.run().exitCode == 0)
         return try traced.calls(from: "Containers").filter(\.isChange)
     }
 
-    private func examine(_ yard: RegistryYard, after change: Change, _ comment: String) throws {
+    private func examine(_ sandbox: RegistrySandbox, after change: Change, _ comment: String) throws {
         let hadMark = change != .first
-        #expect(yard.places().count == (hadMark ? 1 : 0), "\(comment)")
+        #expect(sandbox.places().count == (hadMark ? 1 : 0), "\(comment)")
         // Readers can use it in this state.
-        _ = try yard.registry.members()
+        _ = try sandbox.registry.members()
 
-        let container = try yard.register("other")
-        let entry = try #require(try yard.registry.entry())
+        let container = try sandbox.register("other")
+        let entry = try #require(try sandbox.registry.entry())
         #expect(entry.departure == nil, "\(comment)")
-        #expect(yard.directories.count == 1 && container.path.hasSuffix(yard.directories[0]), "\(comment)")
-        #expect(yard.places().count == (hadMark ? 1 : 0), "\(comment)")
+        #expect(sandbox.directories.count == 1 && container.path.hasSuffix(sandbox.directories[0]), "\(comment)")
+        #expect(sandbox.places().count == (hadMark ? 1 : 0), "\(comment)")
         #expect(entry.member("other") != nil, "\(comment)")
-        yard.removeRegistry()
-        #expect(try yard.open().path == container.path, "\(comment)")
-        #expect(try yard.registry.members().map(\.applicationIdentifier) == entry.members.map(\.applicationIdentifier))
+        sandbox.removeRegistry()
+        #expect(try sandbox.open().path == container.path, "\(comment)")
+        #expect(
+            try sandbox.registry.members().map(\.applicationIdentifier) == entry.members.map(\.applicationIdentifier))
     }
 }

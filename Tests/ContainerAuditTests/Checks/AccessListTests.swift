@@ -5,10 +5,10 @@ import Testing
 
 /// Tests of access lists, which Python sets: its library has setxattr(2), and `setfacl` is rarely installed.
 @Suite struct AccessListTests {
-    let yard: AuditYard
+    let sandbox: AuditSandbox
     init() throws {
-        yard = try AuditYard()
-        try yard.filled()
+        sandbox = try AuditSandbox()
+        try sandbox.filled()
     }
 
     /// Sets a list. Entries are tag, permissions, id: owner 1, user 2, owning group 4, group 8, mask 16, others 32.
@@ -31,32 +31,32 @@ import Testing
 
     @Test(arguments: [(4, Severity.medium), (6, .high)])
     func anEntryForAUserIsFoundOnceAndNotAsTheGroups(permissions: Int, severity: Severity) throws {
-        try setList(yard.path(ofRecord: "state"), list(user: permissions))
-        let report = try yard.audit()
+        try setList(sandbox.path(ofRecord: "state"), list(user: permissions))
+        let report = try sandbox.audit()
         #expect(report.ids == ["acl.grants"])
         #expect(report.findings.first?.severity == severity)
         #expect(report.findings.first?.detail.contains("user 1234") == true)
     }
 
     @Test func anEntryThatTheMaskTakesAwayIsNone() throws {
-        try setList(yard.path(ofRecord: "state"), list(user: 6, mask: 0))
-        #expect(try yard.audit().ids == [])
+        try setList(sandbox.path(ofRecord: "state"), list(user: 6, mask: 0))
+        #expect(try sandbox.audit().ids == [])
     }
 
     @Test func aListOfTheOwnersAloneIsAMode() throws {
-        try setList(yard.path(ofRecord: "state"), [(1, 6, -1), (4, 4, -1), (32, 0, -1)])
-        #expect(try yard.audit().ids == [])
+        try setList(sandbox.path(ofRecord: "state"), [(1, 6, -1), (4, 4, -1), (32, 0, -1)])
+        #expect(try sandbox.audit().ids == [])
     }
 
     @Test func theOwningGroupsRightIsItsOwn() throws {
-        try setList(yard.path(ofRecord: "state"), list(user: 4, group: 6))
-        #expect(try yard.audit().ids == ["acl.grants", "mode.group-writable"])
+        try setList(sandbox.path(ofRecord: "state"), list(user: 4, group: 6))
+        #expect(try sandbox.audit().ids == ["acl.grants", "mode.group-writable"])
     }
 
     @Test func aDirectoryThatHandsAListDownIsFound() throws {
-        try setList(yard.path("\(AuditYard.records)/accounts"), list(user: 5), inherited: true)
-        let report = try yard.audit()
+        try setList(sandbox.path("\(AuditSandbox.records)/accounts"), list(user: 5), inherited: true)
+        let report = try sandbox.audit()
         #expect(report.ids == ["acl.inherited"])
-        #expect(report.findings.first?.path == "\(AuditYard.records)/accounts")
+        #expect(report.findings.first?.path == "\(AuditSandbox.records)/accounts")
     }
 }

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 @Suite struct CookieCheckTests {
-    let yard: AuditYard
+    let sandbox: AuditSandbox
     init() throws {
-        yard = try AuditYard()
-        _ = try yard.store()
+        sandbox = try AuditSandbox()
+        _ = try sandbox.store()
     }
 
     /// Returns a cookie file with one page and one cookie, in the format of Apple's networking library.
@@ -27,15 +27,15 @@ import Testing
 
     @Test(arguments: [("JSESSIONID", 4, Severity.medium), ("connect.sid", 0, .medium), ("auth_token", 1, .low)])
     func aSessionsCookieWithoutItsFlagsIsFound(name: String, flags: UInt8, severity: Severity) throws {
-        try yard.put("Library/Cookies/Cookies.binarycookies", Self.file(name, flags: flags))
-        let finding = try #require(try yard.audit().finding("cookie.insecure"))
+        try sandbox.put("Library/Cookies/Cookies.binarycookies", Self.file(name, flags: flags))
+        let finding = try #require(try sandbox.audit().finding("cookie.insecure"))
         #expect(finding.severity == severity)
         #expect(finding.location?.place?.contains(name) == true)
     }
 
     @Test(arguments: [("JSESSIONID", 5), ("theme", 0), ("XSRF-TOKEN", 1), ("csrf_session", 0)] as [(String, UInt8)])
     func otherCookiesAreAsTheyShouldBe(name: String, flags: UInt8) throws {
-        try yard.put("Library/Cookies/Cookies.binarycookies", Self.file(name, flags: flags))
-        #expect(try yard.audit().finding("cookie.insecure") == nil)
+        try sandbox.put("Library/Cookies/Cookies.binarycookies", Self.file(name, flags: flags))
+        #expect(try sandbox.audit().finding("cookie.insecure") == nil)
     }
 }

@@ -6,16 +6,16 @@ import Testing
 private let sqlite = "/usr/bin/sqlite3"
 
 @Suite(.enabled(if: SystemFile.exists(sqlite))) struct DatabaseCheckTests {
-    let yard: AuditYard
+    let sandbox: AuditSandbox
     init() throws {
-        yard = try AuditYard()
-        _ = try yard.store()
+        sandbox = try AuditSandbox()
+        _ = try sandbox.store()
     }
 
     private func run(_ commands: String, on name: String = "data.db") throws {
-        let result = try ChildProcess.run(sqlite, [yard.path(name), commands])
+        let result = try ChildProcess.run(sqlite, [sandbox.path(name), commands])
         try #require(result.exitCode == 0, "\(result.errorText)")
-        try #require(chmod(yard.path(name), 0o600) == 0)
+        try #require(chmod(sandbox.path(name), 0o600) == 0)
     }
 
     private static let table = "CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT);"
@@ -25,7 +25,7 @@ private let sqlite = "/usr/bin/sqlite3"
 
     @Test func whatWasDeletedAndNotOverwrittenIsFound() throws {
         try run("PRAGMA secure_delete = OFF; " + Self.table + Self.rows + "DELETE FROM notes WHERE id % 2 = 0;")
-        let report = try yard.audit()
+        let report = try sandbox.audit()
         #expect(report.finding("database.deleted-values")?.severity == .low)
         #expect(report.findings.count { $0.id == "database.deleted-values" } == 1)
         #expect(!String(decoding: try report.json(), as: UTF8.self).contains("garden"))
@@ -33,27 +33,27 @@ private let sqlite = "/usr/bin/sqlite3"
 
     @Test func whatWasOverwrittenIsNot() throws {
         try run("PRAGMA secure_delete = ON; " + Self.table + Self.rows + "DELETE FROM notes WHERE id % 2 = 0; VACUUM;")
-        #expect(try yard.audit().ids == ["plaintext.file"])
+        #expect(try sandbox.audit().ids == ["plaintext.file"])
     }
 
     @Test func aRowThatLiesInTheLogAloneIsFound() throws {
-        try OpenDatabase.leaveLog(at: yard.path("data.db"))
-        let report = try yard.audit()
+        try OpenDatabase.leaveLog(at: sandbox.path("data.db"))
+        let report = try sandbox.audit()
         #expect(report.ids == ["database.logged-values", "plaintext.file"])
         let finding = try #require(report.finding("database.logged-values"))
         #expect(finding.path == "data.db-wal" && finding.severity == .info)
-        #expect(finding.remedy.contains("sqlite3 \(yard.path("data.db")) 'PRAGMA"))
+        #expect(finding.remedy.contains("sqlite3 \(sandbox.path("data.db")) 'PRAGMA"))
         #expect(!String(decoding: try report.json(), as: UTF8.self).contains("newest row"))
     }
 
     @Test func aLogThatWasMovedIntoItsDatabaseIsNot() throws {
-        try OpenDatabase.leaveLog(at: yard.path("data.db"))
+        try OpenDatabase.leaveLog(at: sandbox.path("data.db"))
         try run("PRAGMA wal_checkpoint(TRUNCATE);")
-        #expect(try yard.audit().ids == ["plaintext.file"])
+        #expect(try sandbox.audit().ids == ["plaintext.file"])
     }
 
     @Test func anEarlierVersionInTheLogIsCounted() throws {
-        let file = yard.path("data.db")
+        let file = sandbox.path("data.db")
         try OpenDatabase.leaveLog(at: file)
         let script = "UPDATE notes SET body = 'changed';\n.system cp '\(file)-wal' '\(file).copy'"
         let child = try ChildProcess.run(
@@ -61,26 +61,26 @@ private let sqlite = "/usr/bin/sqlite3"
         try #require(child.exitCode == 0, "\(child.errorText)")
         try #require(rename("\(file).copy", "\(file)-wal") == 0)
         try #require(chmod("\(file)-wal", 0o600) == 0)
-        #expect(try yard.audit().finding("database.logged-values")?.detail.contains("older ones") == true)
+        #expect(try sandbox.audit().finding("database.logged-values")?.detail.contains("older ones") == true)
     }
 
     @Test func aStoreOfCoreDataIsKnownByItsColumns() throws {
         try run(
             "CREATE TABLE ZNOTE (Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, ZBODY VARCHAR); INSERT INTO ZNOTE VALUES (1, 1, 'x');"
         )
-        #expect(try yard.audit().ids == ["database.core-data", "plaintext.file"])
+        #expect(try sandbox.audit().ids == ["database.core-data", "plaintext.file"])
         try run(Self.table, on: "other.db")
-        #expect(try yard.audit().findings.count { $0.id == "database.core-data" } == 1)
+        #expect(try sandbox.audit().findings.count { $0.id == "database.core-data" } == 1)
     }
 
     @Test func aSecretIsWorthLessOnceItWasDeleted() throws {
         let insert = "INSERT INTO logins (password) VALUES ('vN7!qz_Lr3#dTw9');"
         try run("CREATE TABLE logins (id INTEGER PRIMARY KEY, password TEXT);" + insert)
-        let live = try #require(try yard.audit().finding("field.password"))
+        let live = try #require(try sandbox.audit().finding("field.password"))
         try run(
             "PRAGMA secure_delete = OFF; " + Self.rows.replacing("notes (body)", with: "logins (password)")
                 + "DELETE FROM logins WHERE id = 1;")
-        let freed = try yard.audit().findings.filter { $0.id == "field.password" && $0.detail.contains("deleted") }
+        let freed = try sandbox.audit().findings.filter { $0.id == "field.password" && $0.detail.contains("deleted") }
         #expect(freed.allSatisfy { $0.severity < live.severity })
         #expect(freed.allSatisfy { $0.remedy.contains("secure_delete") })
     }

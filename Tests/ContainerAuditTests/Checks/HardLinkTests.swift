@@ -4,29 +4,29 @@ import TestSupport
 import Testing
 
 @Suite struct HardLinkTests {
-    let yard: AuditYard
+    let sandbox: AuditSandbox
     init() throws {
-        yard = try AuditYard()
-        try yard.filled()
+        sandbox = try AuditSandbox()
+        try sandbox.filled()
     }
 
     @Test func aNameOutsideOfTheContainerIsFound() throws {
-        try #require(link(yard.path(ofRecord: "state"), yard.directory.path("elsewhere")) == 0)
-        let report = try yard.audit()
+        try #require(link(sandbox.path(ofRecord: "state"), sandbox.directory.path("elsewhere")) == 0)
+        let report = try sandbox.audit()
         #expect(report.ids == ["hardlink.leaves-container"])
-        #expect(report.findings.first?.path == "\(AuditYard.records)/state.sealed")
+        #expect(report.findings.first?.path == "\(AuditSandbox.records)/state.sealed")
     }
 
     @Test func twoNamesInTheContainerAreNoWayOut() throws {
-        try yard.put("a", [0, 1, 2, 255])
-        try #require(link(yard.path("a"), yard.path("b")) == 0)
-        #expect(try !yard.audit().ids.contains("hardlink.leaves-container"))
+        try sandbox.put("a", [0, 1, 2, 255])
+        try #require(link(sandbox.path("a"), sandbox.path("b")) == 0)
+        #expect(try !sandbox.audit().ids.contains("hardlink.leaves-container"))
     }
 
     @Test func aFileWithTwoNamesHereAndOneOutsideIsOneFinding() throws {
-        try yard.put("a", [0, 1, 2, 255])
-        try #require(link(yard.path("a"), yard.path("b")) == 0)
-        try #require(link(yard.path("a"), yard.directory.path("elsewhere")) == 0)
-        #expect(try yard.audit().findings.filter { $0.id == "hardlink.leaves-container" }.map(\.path) == ["a"])
+        try sandbox.put("a", [0, 1, 2, 255])
+        try #require(link(sandbox.path("a"), sandbox.path("b")) == 0)
+        try #require(link(sandbox.path("a"), sandbox.directory.path("elsewhere")) == 0)
+        #expect(try sandbox.audit().findings.filter { $0.id == "hardlink.leaves-container" }.map(\.path) == ["a"])
     }
 }

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 @Suite struct RawKeyTests {
-    let yard: AuditYard
+    let sandbox: AuditSandbox
     init() throws {
-        yard = try AuditYard()
-        _ = try yard.store()
+        sandbox = try AuditSandbox()
+        _ = try sandbox.store()
     }
 
     private static let hex = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
@@ -19,16 +19,16 @@ import Testing
 
     @Test(arguments: [("master.key", 32), ("aes-key.bin", 16), ("hmacSecret", 64), ("Library/Caches/dek", 32)])
     func randomBytesUnderTheNameOfAKeyAreOne(name: String, count: Int) throws {
-        try yard.put(name, Self.random(count))
-        let report = try yard.audit()
+        try sandbox.put(name, Self.random(count))
+        let report = try sandbox.audit()
         #expect(report.ids == ["keyfile.raw"])
         #expect(report.findings.first?.confidence == .likely)
     }
 
     @Test(arguments: [hex, hex + "\n", hex.uppercased(), base64, base64 + "\r\n"])
     func aKeyInLettersIsOneAsWell(text: String) throws {
-        try yard.put("encryption.key", text)
-        let report = try yard.audit()
+        try sandbox.put("encryption.key", text)
+        let report = try sandbox.audit()
         #expect(report.ids.contains("keyfile.raw") && !report.ids.contains("plaintext.file"))
         #expect(!String(decoding: try report.json(), as: UTF8.self).contains(text.prefix(16)))
     }
@@ -40,8 +40,8 @@ import Testing
             ("file.sha256", Array(hex.utf8)), ("cache.key", random(16)),
         ])
     func whatOnlyLooksAlikeIsNone(name: String, bytes: [UInt8]) throws {
-        try yard.put(name, bytes)
-        #expect(try yard.audit().ids.filter { $0 != "field.api-key" } == ["plaintext.file"])
+        try sandbox.put(name, bytes)
+        #expect(try sandbox.audit().ids.filter { $0 != "field.api-key" } == ["plaintext.file"])
     }
 
     @Test(arguments: [("encryptionKey", true), ("publicKey", false), ("avatar", false)])
@@ -49,7 +49,7 @@ import Testing
         let key = PropertyListFile.text(name)
         let data = PropertyListFile.sized(0x40, 32) + Self.random(32)
         let list = PropertyListFile([PropertyListFile.dictionary([(1, 2)]), key, data])
-        try yard.put("Library/Preferences/a.plist", list.bytes)
-        #expect(try yard.audit().ids.contains("value.raw-key") == isKey)
+        try sandbox.put("Library/Preferences/a.plist", list.bytes)
+        #expect(try sandbox.audit().ids.contains("value.raw-key") == isKey)
     }
 }

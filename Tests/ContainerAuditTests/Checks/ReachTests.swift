@@ -7,22 +7,22 @@ import Testing
 
 /// Tests of reach: a mode opens a file only if every directory above lets others through.
 @Suite struct ReachTests {
-    let yard: AuditYard
+    let sandbox: AuditSandbox
     init() throws {
-        yard = try AuditYard()
-        try yard.filled()
-        try yard.put("notes", "text", mode: 0o644)
-        try yard.put("Documents/more", "text", mode: 0o644)
-        try yard.put("Documents/own", "text", mode: 0o600)
-        for path in [yard.path("Documents"), yard.container] + above { try setMode(path, 0o755) }
+        sandbox = try AuditSandbox()
+        try sandbox.filled()
+        try sandbox.put("notes", "text", mode: 0o644)
+        try sandbox.put("Documents/more", "text", mode: 0o644)
+        try sandbox.put("Documents/own", "text", mode: 0o600)
+        for path in [sandbox.path("Documents"), sandbox.container] + above { try setMode(path, 0o755) }
     }
 
-    private var above: [String] { ["home/Containers", "home", ""].map(yard.directory.path) }
+    private var above: [String] { ["home/Containers", "home", ""].map(sandbox.directory.path) }
 
     private func setMode(_ path: String, _ mode: UInt32) throws { try #require(chmod(path, mode) == 0) }
 
     private func reached() throws -> [Finding] {
-        try yard.audit().findings.filter { $0.id == "mode.world-readable" }
+        try sandbox.audit().findings.filter { $0.id == "mode.world-readable" }
     }
 
     @Test func anOpenContainerIsOneFindingThatCountsWhatLiesOpen() throws {
@@ -35,31 +35,31 @@ import Testing
     }
 
     @Test func whatLiesInAClosedDirectoryDoesNotCount() throws {
-        try setMode(yard.path("Documents"), 0o700)
+        try setMode(sandbox.path("Documents"), 0o700)
         let finding = try #require(try reached().first)
         #expect(finding.detail.contains("1 file in it, of which 1 not sealed: notes.") == true)
     }
 
     @Test func anOpenContainerWithNothingToReadIsLow() throws {
-        for name in ["notes", "Documents/more"] { try setMode(yard.path(name), 0o640) }
+        for name in ["notes", "Documents/more"] { try setMode(sandbox.path(name), 0o640) }
         #expect(try reached().map(\.severity) == [.low])
     }
 
     @Test(arguments: 0..<4) func oneClosedDirectoryAnywhereAboveClosesAll(level: Int) throws {
-        try setMode(([yard.container] + above)[level], 0o750)
+        try setMode(([sandbox.container] + above)[level], 0o750)
         #expect(try reached() == [])
     }
 
     @Test func namesAloneCanBeListedToo() throws {
-        try setMode(yard.container, 0o704)
+        try setMode(sandbox.container, 0o704)
         let findings = try reached()
         #expect(findings.map(\.detail) == ["Its mode is 704."])
     }
 
     @Test func aSealedFileOfAnUsualModeLeavesAFreshContainerClean() throws {
-        let yard = try AuditYard()
-        let store = try yard.store()
-        try yard.put("photos.sealed", try store.seal("a stream", as: "", kind: .stream, sequence: 0), mode: 0o644)
-        #expect(try yard.audit().ids == [])
+        let sandbox = try AuditSandbox()
+        let store = try sandbox.store()
+        try sandbox.put("photos.sealed", try store.seal("a stream", as: "", kind: .stream, sequence: 0), mode: 0o644)
+        #expect(try sandbox.audit().ids == [])
     }
 }

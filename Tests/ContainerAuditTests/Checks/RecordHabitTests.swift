@@ -7,14 +7,14 @@ import TestSupport
 import Testing
 
 @Suite struct RecordHabitTests {
-    let yard: AuditYard
-    init() throws { yard = try AuditYard() }
+    let sandbox: AuditSandbox
+    init() throws { sandbox = try AuditSandbox() }
 
     @Test(arguments: ["accounts/ada/access-token", "accounts/session-1", "refreshToken", "jwt"])
     func aCredentialWithoutAnEndIsGoodToKnow(name: String) throws {
-        let store = try yard.store()
+        let store = try sandbox.store()
         try store.write(Token(text: "x"), named: name)
-        let report = try yard.audit()
+        let report = try sandbox.audit()
         #expect(report.ids == ["record.endless"])
         #expect(report.isClean)
         #expect(report.findings.first?.detail.contains(name) == true)
@@ -22,21 +22,21 @@ import Testing
 
     @Test(arguments: ["token_count", "session-settings", "tokenizer", "accounts", "tokens/state"])
     func whatIsOnlyNamedAlikeIsNot(name: String) throws {
-        let store = try yard.store()
+        let store = try sandbox.store()
         try store.write(Token(text: "x"), named: name)
-        #expect(try yard.audit().ids == [])
+        #expect(try sandbox.audit().ids == [])
     }
 
     @Test func aCredentialWithAnEndIsAsItShouldBe() throws {
-        let store = try yard.store()
+        let store = try sandbox.store()
         try store.write(Token(text: "x", end: Date() + 3600), named: "jwt")
-        #expect(try yard.audit().ids == [])
+        #expect(try sandbox.audit().ids == [])
     }
 
     @Test func manyAreOneFinding() throws {
-        let store = try yard.store()
+        let store = try sandbox.store()
         for index in 0..<20 { try store.write(Token(text: "x"), named: "accounts/\(index)/jwt") }
-        let report = try yard.audit()
+        let report = try sandbox.audit()
         #expect(report.ids == ["record.endless"])
         #expect(report.findings.first?.detail.contains("and 12 more") == true)
     }
@@ -44,7 +44,7 @@ import Testing
     private func makeVaultOfTwoClasses() throws {
         let identity = try Identity.random()
         _ = try Vault.create(
-            AccessGroup(yard.group), in: yard.home, slots: [.recipient(identity.recipient), .defaultKeyFile],
+            AccessGroup(sandbox.group), in: sandbox.home, slots: [.recipient(identity.recipient), .defaultKeyFile],
             openingWith: .identity(identity))
     }
 
@@ -56,10 +56,10 @@ import Testing
 
     @Test func anItemOfACredentialIsNamedWhereThereIsAStricterClass() throws {
         try makeVaultOfTwoClasses()
-        let store = try yard.store()
+        let store = try sandbox.store()
         try add("refresh-token", .afterFirstUnlock, to: store)
         try add("password hints", .afterFirstUnlock, to: store)
-        let report = try yard.audit()
+        let report = try sandbox.audit()
         #expect(report.ids == ["vault.item-reachable"])
         #expect(report.isClean)
         #expect(report.findings.first?.detail == "After the first unlock: api/refresh-token.")
@@ -67,15 +67,15 @@ import Testing
     }
 
     @Test func anItemOfAVaultWithOneClassIsNot() throws {
-        let store = try yard.store()
+        let store = try sandbox.store()
         try add("refresh-token", .afterFirstUnlock, to: store)
-        #expect(try yard.audit().ids == [])
+        #expect(try sandbox.audit().ids == [])
     }
 
     @Test func whereThereIsAStricterClassItIsNamed() throws {
         try makeVaultOfTwoClasses()
-        let store = try yard.store()
+        let store = try sandbox.store()
         try store.write(Token(text: "x", end: Date() + 3600), named: "jwt")
-        #expect(try yard.audit().ids == ["record.reachable"])
+        #expect(try sandbox.audit().ids == ["record.reachable"])
     }
 }

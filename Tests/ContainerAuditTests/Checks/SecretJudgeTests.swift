@@ -5,10 +5,10 @@ import Testing
 
 /// Tests of a secret's severity by its known properties.
 @Suite struct SecretJudgeTests {
-    let yard: AuditYard
+    let sandbox: AuditSandbox
     init() throws {
-        yard = try AuditYard()
-        _ = try yard.store()
+        sandbox = try AuditSandbox()
+        _ = try sandbox.store()
     }
 
     /// Returns a signed token that ends at that time.
@@ -25,10 +25,10 @@ import Testing
 
     @Test func aTokenThatEndsIsGraverBeforeThatThanAfter() throws {
         let end = Int(Date().timeIntervalSince1970) + 86400
-        try yard.put("notes.txt", "token \(Self.webToken(until: end))\n")
-        let valid = try #require(try yard.audit().findings.first { $0.id.hasPrefix("token.jwt") })
+        try sandbox.put("notes.txt", "token \(Self.webToken(until: end))\n")
+        let valid = try #require(try sandbox.audit().findings.first { $0.id.hasPrefix("token.jwt") })
         let past = try #require(
-            try yard.audit(now: Date() + 2 * 86400).findings.first { $0.id.hasPrefix("token.jwt") })
+            try sandbox.audit(now: Date() + 2 * 86400).findings.first { $0.id.hasPrefix("token.jwt") })
         #expect(past.severity < valid.severity)
         #expect(valid.detail.contains("until") && past.detail.contains("expired"))
         #expect(valid.remedy != past.remedy || valid.detail != past.detail)
@@ -42,12 +42,12 @@ import Testing
     func theRemedyIsForWhatHoldsIt(path: String, part: String) throws {
         let secret = "AKIA2OGYBAH63UJTVW4Q"
         let isList = path.hasSuffix(".plist")
-        try yard.put(
+        try sandbox.put(
             path,
             isList
                 ? "<?xml version=\"1.0\"?>\n<plist version=\"1.0\"><dict><key>id</key><string>\(secret)</string></dict></plist>"
                 : "id \(secret)\n")
-        let finding = try #require(try yard.audit().finding("token.aws"))
+        let finding = try #require(try sandbox.audit().finding("token.aws"))
         #expect(finding.remedy.contains(part))
         #expect(finding.remedy.contains(path))
         #expect(!finding.detail.contains(secret) && !finding.remedy.contains(secret))

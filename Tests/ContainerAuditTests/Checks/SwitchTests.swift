@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 @Suite struct SwitchTests {
-    let yard: AuditYard
+    let sandbox: AuditSandbox
     init() throws {
-        yard = try AuditYard()
-        _ = try yard.store()
+        sandbox = try AuditSandbox()
+        _ = try sandbox.store()
     }
 
     private func put(_ entries: String) throws {
-        try yard.put(
+        try sandbox.put(
             "Library/Preferences/a.plist",
             "<?xml version=\"1.0\"?>\n<plist version=\"1.0\"><dict>\(entries)</dict></plist>")
     }
@@ -25,7 +25,7 @@ import Testing
         ])
     func aProtectionThatIsSwitchedOffIsFound(name: String, value: String, severity: Severity) throws {
         try put("<key>\(name)</key>\(value)")
-        let finding = try #require(try yard.audit().finding("switch.insecure"))
+        let finding = try #require(try sandbox.audit().finding("switch.insecure"))
         #expect(finding.severity == severity)
         #expect(finding.location?.place?.contains(name) == true)
     }
@@ -37,7 +37,7 @@ import Testing
         ])
     func aDecisionThatAnybodyMayChangeIsFound(name: String, value: String) throws {
         try put("<key>\(name)</key>\(value)")
-        #expect(try yard.audit().finding("switch.editable")?.severity == .low)
+        #expect(try sandbox.audit().finding("switch.editable")?.severity == .low)
     }
 
     @Test(
@@ -49,12 +49,12 @@ import Testing
         ])
     func aSettingOfAnotherKindIsNone(name: String, value: String) throws {
         try put("<key>\(name)</key>\(value)")
-        #expect(try yard.audit().findings.filter { $0.id.hasPrefix("switch.") } == [])
+        #expect(try sandbox.audit().findings.filter { $0.id.hasPrefix("switch.") } == [])
     }
 
     @Test func aSwitchInManyPlacesOfAFileIsOneFinding() throws {
         let rows = (0..<50).map { _ in "<dict><key>isAdmin</key><false/></dict>" }.joined()
         try put("<key>users</key><array>\(rows)</array>")
-        #expect(try yard.audit().findings.count { $0.id == "switch.editable" } == 1)
+        #expect(try sandbox.audit().findings.count { $0.id == "switch.editable" } == 1)
     }
 }

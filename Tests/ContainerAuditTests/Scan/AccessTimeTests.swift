@@ -25,15 +25,15 @@ import Testing
     }()
 
     @Test(.enabled(if: areNoted)) func anAuditOfOnesOwnFilesLeavesTheirAccessTimes() throws {
-        let yard = try ScanYard()
-        try yard.put("inner/notes.txt", "key: \(ScanYard.secret(1))")
-        try yard.put("inner/state.json", #"{"key": "\#(ScanYard.secret(2))"}"#)
-        try yard.put("inner/x.sealed", "SEAL\0\u{1}\u{2}")
+        let sandbox = try ScanSandbox()
+        try sandbox.put("inner/notes.txt", "key: \(ScanSandbox.secret(1))")
+        try sandbox.put("inner/state.json", #"{"key": "\#(ScanSandbox.secret(2))"}"#)
+        try sandbox.put("inner/x.sealed", "SEAL\0\u{1}\u{2}")
         let paths = ["", "/inner", "/inner/notes.txt", "/inner/state.json", "/inner/x.sealed"].map {
-            yard.directory.path + $0
+            sandbox.directory.path + $0
         }
         paths.forEach(Self.age)
-        #expect(try yard.audit().findings.count > 2)
+        #expect(try sandbox.audit().findings.count > 2)
         #expect(paths.map(Self.accessTime) == paths.map { _ in 1_000_000 })
     }
 }

@@ -4,66 +4,66 @@ import TestSupport
 import Testing
 
 @Suite struct ContentScanTests {
-    let yard: ScanYard
-    init() throws { yard = try ScanYard() }
+    let sandbox: ScanSandbox
+    init() throws { sandbox = try ScanSandbox() }
 
     @Test func aSecretInTextIsFoundWithItsLineAndBytes() throws {
-        let secret = ScanYard.secret(1)
-        try yard.put("notes.txt", "first line\nkey: \(secret)\n")
-        let finding = try #require(try yard.secrets().first)
+        let secret = ScanSandbox.secret(1)
+        try sandbox.put("notes.txt", "first line\nkey: \(secret)\n")
+        let finding = try #require(try sandbox.secrets().first)
         #expect(finding.path == "notes.txt")
         #expect(finding.location?.line == 2 && finding.location?.column == 6)
         #expect(finding.location?.offset == 16 && finding.location?.length == Int64(secret.utf8.count))
     }
 
     @Test func aSecretInJSONIsFoundWithItsPlaceAndBytes() throws {
-        let secret = ScanYard.secret(2)
+        let secret = ScanSandbox.secret(2)
         let text = #"{"accounts": [{"id": 1}, {"key": "\#(secret)"}]}"#
-        try yard.put("state.json", text)
-        let finding = try #require(try yard.secrets().first)
+        try sandbox.put("state.json", text)
+        let finding = try #require(try sandbox.secrets().first)
         #expect(finding.location?.place == "accounts[1].key")
         let start = try #require(finding.location?.offset).magnitude
         #expect(Array(text.utf8)[Int(start)...].starts(with: secret.utf8))
     }
 
     @Test func aSecretBehindBase64InTextIsFoundWhereItsLettersLie() throws {
-        let inner = #"{"key":"\#(ScanYard.secret(3))"}"#
+        let inner = #"{"key":"\#(ScanSandbox.secret(3))"}"#
         let letters = Array(inner.utf8).base64
-        try yard.put("app.log", "2026-01-01 state=\(letters) end\n")
-        let finding = try #require(try yard.secrets().first)
+        try sandbox.put("app.log", "2026-01-01 state=\(letters) end\n")
+        let finding = try #require(try sandbox.secrets().first)
         #expect(finding.location?.offset == 17)
         #expect(finding.location?.place?.contains("base64") == true)
     }
 
     @Test func aValueInSeveralPlacesIsOneFinding() throws {
-        let secret = ScanYard.secret(4)
-        try yard.put("notes.txt", "a \(secret)\nb \(secret)\nc \(secret)\n")
-        let findings = try yard.secrets()
+        let secret = ScanSandbox.secret(4)
+        try sandbox.put("notes.txt", "a \(secret)\nb \(secret)\nc \(secret)\n")
+        let findings = try sandbox.secrets()
         #expect(findings.count == 1)
         #expect(findings.first?.detail.contains("3 places") == true)
     }
 
     @Test func whatTwoBlocksOfALongLineShareIsFoundOnce() throws {
         // A block is a mebibyte, and the next one begins some bytes before its end.
-        let secret = ScanYard.secret(5)
+        let secret = ScanSandbox.secret(5)
         let filler = String(repeating: ". ", count: (1 << 19) - 100)
-        try yard.put("long.txt", filler + secret + String(repeating: " .", count: 4096))
-        let findings = try yard.secrets()
+        try sandbox.put("long.txt", filler + secret + String(repeating: " .", count: 4096))
+        let findings = try sandbox.secrets()
         #expect(findings.count == 1)
         #expect(findings.first?.detail.contains("places") == false)
     }
 
     @Test func withoutTheSearchNoFileIsRead() throws {
-        try yard.put("notes.txt", "key: \(ScanYard.secret(6))\n")
-        let report = try yard.audit { $0.searchesSecrets = false }
+        try sandbox.put("notes.txt", "key: \(ScanSandbox.secret(6))\n")
+        let report = try sandbox.audit { $0.searchesSecrets = false }
         #expect(report.findings.map(\.id) == ["plaintext.file"])
     }
 
     @Test func noReportHoldsAValue() throws {
-        let secret = ScanYard.secret(7)
-        try yard.put("state.json", #"{"a": "\#(secret)", "password": "vN7!qz_Lr3#d"}"#)
-        try yard.put("notes.txt", "password = vN7!qz_Lr3#d \(secret)\n")
-        let report = try yard.audit()
+        let secret = ScanSandbox.secret(7)
+        try sandbox.put("state.json", #"{"a": "\#(secret)", "password": "vN7!qz_Lr3#d"}"#)
+        try sandbox.put("notes.txt", "password = vN7!qz_Lr3#d \(secret)\n")
+        let report = try sandbox.audit()
         #expect(report.findings.count > 2)
         let json = String(decoding: try report.json(), as: UTF8.self)
         #expect(!json.contains(secret) && !json.contains("vN7!qz"))

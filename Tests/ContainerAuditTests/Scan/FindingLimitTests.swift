@@ -3,57 +3,57 @@ import TestSupport
 import Testing
 
 @Suite struct FindingLimitTests {
-    let yard: ScanYard
-    init() throws { yard = try ScanYard() }
+    let sandbox: ScanSandbox
+    init() throws { sandbox = try ScanSandbox() }
 
-    private func lines(_ range: Range<UInt64>) -> String { range.map { "key: \(ScanYard.secret($0))\n" }.joined() }
+    private func lines(_ range: Range<UInt64>) -> String { range.map { "key: \(ScanSandbox.secret($0))\n" }.joined() }
 
     @Test func findingsBeyondTheLimitOfACheckAreCounted() throws {
-        try yard.put("notes.txt", lines(0..<130))
-        let report = try yard.audit()
-        #expect(report.findings.filter { $0.id == ScanYard.check }.count == 100)
-        #expect(report.omissions.unlisted.map(\.id) == [ScanYard.check])
+        try sandbox.put("notes.txt", lines(0..<130))
+        let report = try sandbox.audit()
+        #expect(report.findings.filter { $0.id == ScanSandbox.check }.count == 100)
+        #expect(report.omissions.unlisted.map(\.id) == [ScanSandbox.check])
         #expect(report.omissions.unlisted.map(\.count) == [30])
-        let all = try yard.audit { $0.limits.maximumFindingsPerCheck = 1000 }
+        let all = try sandbox.audit { $0.limits.maximumFindingsPerCheck = 1000 }
         #expect(report.counts == all.counts)
     }
 
     /// An unlisted finding keeps its own severity, not the usual one of its check.
     @Test func whatIsOnlyCountedKeepsItsSeverity() throws {
-        try yard.put("Library/Caches/a.txt", "text")
-        try yard.put("Library/Caches/b.txt", "text")
-        let report = try yard.audit { $0.limits.maximumFindings = 0 }
+        try sandbox.put("Library/Caches/a.txt", "text")
+        try sandbox.put("Library/Caches/b.txt", "text")
+        let report = try sandbox.audit { $0.limits.maximumFindings = 0 }
         let plain = report.omissions.unlisted.filter { $0.id == "plaintext.file" }
         #expect(plain.map(\.severity) == [.low] && plain.map(\.count) == [2])
     }
 
     @Test func aFileBeyondTheLimitTakesNoPlaceOfAnother() throws {
-        try yard.put("a.txt", lines(0..<30))
-        try yard.put("b.txt", lines(30..<32))
-        let findings = try yard.secrets { $0.limits.maximumFindingsPerCheck = 10 }
+        try sandbox.put("a.txt", lines(0..<30))
+        try sandbox.put("b.txt", lines(30..<32))
+        let findings = try sandbox.secrets { $0.limits.maximumFindingsPerCheck = 10 }
         #expect(findings.filter { $0.path == "a.txt" }.count == 10)
         #expect(findings.filter { $0.path == "b.txt" }.count == 2)
     }
 
     @Test func aContainerIsNotCleanForWhatIsOnlyCounted() throws {
-        try yard.put("notes.txt", lines(0..<3))
-        let report = try yard.audit { $0.limits.maximumFindings = 0 }
+        try sandbox.put("notes.txt", lines(0..<3))
+        let report = try sandbox.audit { $0.limits.maximumFindings = 0 }
         #expect(report.findings.isEmpty && !report.isClean)
         #expect(!report.notes.isEmpty)
     }
 
     @Test func theLimitsOfOneFileAreSaid() throws {
-        try yard.put("notes.txt", lines(0..<3))
-        let timed = try yard.audit { $0.limits.maximumFileTime = .zero }
+        try sandbox.put("notes.txt", lines(0..<3))
+        let timed = try sandbox.audit { $0.limits.maximumFileTime = .zero }
         #expect(timed.findings.contains { $0.id == "content.partly-read" && $0.path == "notes.txt" })
-        let short = try yard.audit { $0.limits.maximumReadBytes = 26 }
+        let short = try sandbox.audit { $0.limits.maximumReadBytes = 26 }
         #expect(short.findings.contains { $0.id == "content.partly-read" })
-        #expect(short.findings.filter { $0.id == ScanYard.check }.count == 1)
+        #expect(short.findings.filter { $0.id == ScanSandbox.check }.count == 1)
     }
 
     @Test func aReportSaysWhatItLeftOutInItsJSON() throws {
-        try yard.put("notes.txt", lines(0..<130))
-        let report = try yard.audit()
+        try sandbox.put("notes.txt", lines(0..<130))
+        let report = try sandbox.audit()
         #expect(try AuditReport(json: try report.json()) == report)
     }
 }

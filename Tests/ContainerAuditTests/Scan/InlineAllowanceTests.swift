@@ -3,14 +3,14 @@ import TestSupport
 import Testing
 
 @Suite struct InlineAllowanceTests {
-    let yard: ScanYard
-    init() throws { yard = try ScanYard() }
+    let sandbox: ScanSandbox
+    init() throws { sandbox = try ScanSandbox() }
 
     @Test(arguments: ["# sealaudit:allow", "# sealaudit:allow=token.aws", "// sealaudit:allow=x.y,token.aws, since"])
     func aLineMayAllowWhatIsOnIt(comment: String) throws {
-        try yard.put("notes.txt", "key: \(ScanYard.secret(1)) \(comment)\nkey: \(ScanYard.secret(2))\n")
-        let report = try yard.audit()
-        #expect(report.findings.filter { $0.id == ScanYard.check }.map(\.location?.line) == [2])
+        try sandbox.put("notes.txt", "key: \(ScanSandbox.secret(1)) \(comment)\nkey: \(ScanSandbox.secret(2))\n")
+        let report = try sandbox.audit()
+        #expect(report.findings.filter { $0.id == ScanSandbox.check }.map(\.location?.line) == [2])
         #expect(report.omissions.allowedInline == 1)
     }
 
@@ -20,7 +20,7 @@ import Testing
         "# sealaudit:allow = none", "# sealaudit:allow= token.aws",
     ])
     func whatALineDoesNotNameIsFound(comment: String) throws {
-        try yard.put("notes.txt", "key: \(ScanYard.secret(1)) \(comment)\n")
-        #expect(try yard.secrets().count == 1)
+        try sandbox.put("notes.txt", "key: \(ScanSandbox.secret(1)) \(comment)\n")
+        #expect(try sandbox.secrets().count == 1)
     }
 }

@@ -4,11 +4,11 @@ import Testing
 
 /// Tests of repeated values: a value is one finding of its file, at any place and under any names.
 @Suite struct OneFindingTests {
-    let yard: ScanYard
-    init() throws { yard = try ScanYard() }
+    let sandbox: ScanSandbox
+    init() throws { sandbox = try ScanSandbox() }
 
     private func found(in name: String) throws -> [Finding] {
-        try yard.audit().findings.filter { $0.path == name && $0.id.hasPrefix("plaintext") == false }
+        try sandbox.audit().findings.filter { $0.path == name && $0.id.hasPrefix("plaintext") == false }
     }
 
     private static func quoted(_ text: String) -> String {
@@ -16,15 +16,15 @@ import Testing
     }
 
     @Test func whatIsNestedInATextIsFoundInItsInnermostPlace() throws {
-        let inner = #"{"user":{"key":"\#(ScanYard.secret(1))"}}"#
+        let inner = #"{"user":{"key":"\#(ScanSandbox.secret(1))"}}"#
         let middle = #"{"auth":"\#(Self.quoted(inner))"}"#
-        try yard.put(
+        try sandbox.put(
             "state.plist",
             """
             <?xml version="1.0" encoding="UTF-8"?>
             <plist version="1.0"><dict><key>persist:root</key><string>\(middle)</string></dict></plist>
             """)
-        let findings = try yard.secrets()
+        let findings = try sandbox.secrets()
         #expect(findings.count == 1)
         #expect(findings.first?.location?.place?.hasSuffix("user.key") == true)
         #expect(findings.first?.detail.contains("places") == false)
@@ -36,44 +36,44 @@ import Testing
             + "AwEHoUQDQgAEPR3tU2Fta9ktY+6P9G0cWO+0kETA6SFs38GecTyudlHz6xvCdz8q\\nEKTcWGekdmdDPsHloRNtsiCa697B2O9IFA==\\n"
             + "-----END EC PRIVATE KEY-----\\n"
         let inner = #"{"pem":"\#(key)"}"#
-        try yard.put("state.json", #"{"outer":"\#(Self.quoted(inner))"}"#)
+        try sandbox.put("state.json", #"{"outer":"\#(Self.quoted(inner))"}"#)
         #expect(try found(in: "state.json").filter { $0.id.hasPrefix("key.") }.count == 1)
     }
 
     @Test func severalNamesOfAValueAreOneFinding() throws {
-        let secret = ScanYard.secret(2)
-        try yard.put("state.json", #"{"first":"\#(secret)","second":{"other":"\#(secret)"}}"#)
-        let findings = try yard.secrets()
+        let secret = ScanSandbox.secret(2)
+        try sandbox.put("state.json", #"{"first":"\#(secret)","second":{"other":"\#(secret)"}}"#)
+        let findings = try sandbox.secrets()
         #expect(findings.count == 1 && findings.first?.detail.contains("2 places") == true)
     }
 
     @Test func theSurerRuleSaysWhatAValueIs() throws {
         let token = "q8Zr2LmX7vTn4KpW9sYb3HdF6gJc"
-        try yard.put("a.json", #"{"accessToken":"\#(token)","log":"Authorization: Bearer \#(token)"}"#)
+        try sandbox.put("a.json", #"{"accessToken":"\#(token)","log":"Authorization: Bearer \#(token)"}"#)
         let findings = try found(in: "a.json").filter { $0.path == "a.json" }
         #expect(findings.map(\.id) == ["header.bearer"])
         #expect(findings.first?.detail.contains("2 places") == true)
     }
 
     @Test func twoValuesInOneTextAreTwo() throws {
-        let inner = #"{"a":"\#(ScanYard.secret(3))","b":"\#(ScanYard.secret(4))"}"#
-        try yard.put("state.json", #"{"outer":"\#(Self.quoted(inner))","c":"\#(ScanYard.secret(5))"}"#)
-        let places = try yard.secrets().compactMap(\.location?.place)
+        let inner = #"{"a":"\#(ScanSandbox.secret(3))","b":"\#(ScanSandbox.secret(4))"}"#
+        try sandbox.put("state.json", #"{"outer":"\#(Self.quoted(inner))","c":"\#(ScanSandbox.secret(5))"}"#)
+        let places = try sandbox.secrets().compactMap(\.location?.place)
         #expect(places.count == 3 && places.allSatisfy { $0.hasSuffix("a") || $0.hasSuffix("b") || $0.hasSuffix("c") })
     }
 
     /// A value that only the outer text has, behind a nested one, is not lost.
     @Test func whatNothingNestedHasStays() throws {
-        let text = "see \(ScanYard.secret(6)) and more"
-        try yard.put("state.json", #"{"note":"\#(text)","next":{"key":"\#(ScanYard.secret(7))"}}"#)
-        #expect(try yard.secrets().count == 2)
+        let text = "see \(ScanSandbox.secret(6)) and more"
+        try sandbox.put("state.json", #"{"note":"\#(text)","next":{"key":"\#(ScanSandbox.secret(7))"}}"#)
+        #expect(try sandbox.secrets().count == 2)
     }
 
     @Test func whatIsIgnoredInItsInnermostPlaceStaysIgnored() throws {
-        let inner = #"{"key":"\#(ScanYard.secret(8))"}"#
-        try yard.put("state.json", #"{"outer":"\#(Self.quoted(inner))"}"#)
+        let inner = #"{"key":"\#(ScanSandbox.secret(8))"}"#
+        try sandbox.put("state.json", #"{"outer":"\#(Self.quoted(inner))"}"#)
         var list = AuditIgnoreList()
-        list.add(try yard.secrets(), reason: "known", key: try #require(ScanYard.key))
-        #expect(try yard.secrets { $0.ignoring = list }.isEmpty)
+        list.add(try sandbox.secrets(), reason: "known", key: try #require(ScanSandbox.key))
+        #expect(try sandbox.secrets { $0.ignoring = list }.isEmpty)
     }
 }

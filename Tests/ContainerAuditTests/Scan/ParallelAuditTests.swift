@@ -4,26 +4,26 @@ import TestSupport
 import Testing
 
 @Suite struct ParallelAuditTests {
-    let yard: ScanYard
+    let sandbox: ScanSandbox
 
     init() throws {
-        yard = try ScanYard()
+        sandbox = try ScanSandbox()
         for number in 0..<150 as Range<UInt64> {
-            try yard.put(
-                "d\(number % 7)/f\(number).txt", "key: \(ScanYard.secret(number))\nkey: \(ScanYard.secret(1))\n")
+            try sandbox.put(
+                "d\(number % 7)/f\(number).txt", "key: \(ScanSandbox.secret(number))\nkey: \(ScanSandbox.secret(1))\n")
         }
     }
 
     @Test(arguments: [2, 3, 8]) func aReportIsTheSameWhateverTheWorkers(workers: Int) throws {
-        let alone = try yard.audit { $0.workers = 1 }
-        let together = try yard.audit { $0.workers = workers }
+        let alone = try sandbox.audit { $0.workers = 1 }
+        let together = try sandbox.audit { $0.workers = workers }
         #expect(alone.files.count == 150)
         #expect(try together.json() == alone.json())
     }
 
     @Test(arguments: [1, 4]) func whichFindingsAreListedDoesNotDependOnTheWorkers(workers: Int) throws {
-        let full = try yard.audit { $0.workers = 1 }
-        let cut = try yard.audit {
+        let full = try sandbox.audit { $0.workers = 1 }
+        let cut = try sandbox.audit {
             $0.workers = workers
             $0.limits.maximumFindings = 20
         }
@@ -33,7 +33,7 @@ import Testing
 
     @Test func progressNeverGoesBackAndEndsWithEverything() throws {
         let seen = Mutex<[AuditProgress]>([])
-        _ = try yard.audit { $0.progress = { step in seen.withLock { $0.append(step) } } }
+        _ = try sandbox.audit { $0.progress = { step in seen.withLock { $0.append(step) } } }
         let counting = seen.withLock { $0.filter { $0.totalFiles != nil } }
         #expect(counting.map(\.files) == counting.map(\.files).sorted())
         #expect(counting.last?.files == counting.last?.totalFiles)

@@ -5,11 +5,11 @@ import Testing
 
 /// Tests of unread contents: they are reported.
 @Suite struct UnreadFormTests {
-    let yard: ScanYard
-    init() throws { yard = try ScanYard() }
+    let sandbox: ScanSandbox
+    init() throws { sandbox = try ScanSandbox() }
 
     private func put(_ name: String, _ bytes: [UInt8]) throws {
-        try SystemFile.write(yard.directory.path(name), bytes)
+        try SystemFile.write(sandbox.directory.path(name), bytes)
     }
 
     private static func noise(_ count: Int) -> [UInt8] {
@@ -18,7 +18,7 @@ import Testing
     }
 
     private func partly(_ name: String) throws -> Finding? {
-        try yard.audit().findings.first { $0.id == "content.partly-read" && $0.path == name }
+        try sandbox.audit().findings.first { $0.id == "content.partly-read" && $0.path == name }
     }
 
     @Test(
@@ -47,16 +47,16 @@ import Testing
     }
 
     @Test func aNameThatIsNoTextIsSaidWithItsBytes() throws {
-        let directory = yard.directory.path
+        let directory = sandbox.directory.path
         let made = try ChildProcess.run("/bin/bash", ["-c", "printf 'key: x' > \(directory)/$'a\\xffb'"])
         try #require(made.exitCode == 0, "\(made.errorText)")
-        let finding = try #require(try yard.audit().findings.first { $0.id == "file.unexamined" })
+        let finding = try #require(try sandbox.audit().findings.first { $0.id == "file.unexamined" })
         #expect(finding.severity == .medium && finding.remedy.contains("a\\xffb'"))
     }
 
     @Test func limitsOfTheLargestNumbersAreNone() throws {
-        try yard.put("notes.txt", "key: \(ScanYard.secret(1))\n")
-        let report = try yard.audit {
+        try sandbox.put("notes.txt", "key: \(ScanSandbox.secret(1))\n")
+        let report = try sandbox.audit {
             $0.limits.maximumDepth = .max
             $0.limits.maximumEntries = .max
             $0.limits.maximumRecordSize = .max
@@ -69,26 +69,26 @@ import Testing
             $0.limits.maximumFindingsPerCheck = .max
             $0.limits.maximumFindings = .max
         }
-        #expect(report.findings.filter { $0.id == ScanYard.check }.count == 1)
+        #expect(report.findings.filter { $0.id == ScanSandbox.check }.count == 1)
     }
 
     @Test func aReportSaysWhenItWasMade() throws {
         let began = Date(timeIntervalSince1970: 1_763_695_800.1234)
-        let report = try ContainerAuditor(now: { began }).audit(path: yard.directory.path)
+        let report = try ContainerAuditor(now: { began }).audit(path: sandbox.directory.path)
         #expect(abs(report.auditedAt.timeIntervalSince(began)) < 0.001 && report.finishedAt == report.auditedAt)
         #expect(String(decoding: try report.json(), as: UTF8.self).contains(#""auditedAt":"2025-11-21T03:30:00.123Z""#))
     }
 
     @Test func columnsAreCountedInCharacters() throws {
-        try yard.put("notes.txt", "é: \(ScanYard.secret(2))\n")
-        #expect(try yard.secrets().first?.location?.column == 4)
+        try sandbox.put("notes.txt", "é: \(ScanSandbox.secret(2))\n")
+        #expect(try sandbox.secrets().first?.location?.column == 4)
     }
 
     @Test func holesAreNoPlaintext() throws {
-        let path = yard.directory.path("sparse")
+        let path = sandbox.directory.path("sparse")
         let made = try ChildProcess.run("/usr/bin/truncate", ["-s", "64M", path])
         try #require(made.exitCode == 0)
-        let file = try #require(try yard.audit().files.first { $0.path == "sparse" })
+        let file = try #require(try sandbox.audit().files.first { $0.path == "sparse" })
         #expect(file.size == 64 << 20 && file.storedSize < 1 << 20)
     }
 }

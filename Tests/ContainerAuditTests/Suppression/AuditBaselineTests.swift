@@ -4,20 +4,20 @@ import TestSupport
 import Testing
 
 @Suite struct AuditBaselineTests {
-    let yard: ScanYard
+    let sandbox: ScanSandbox
     init() throws {
-        yard = try ScanYard()
-        try yard.put("notes.txt", "key: \(ScanYard.secret(1))\n")
+        sandbox = try ScanSandbox()
+        try sandbox.put("notes.txt", "key: \(ScanSandbox.secret(1))\n")
     }
 
     private func baseline() throws -> AuditBaseline {
-        AuditBaseline(of: try yard.audit(), key: try #require(ScanYard.key))
+        AuditBaseline(of: try sandbox.audit(), key: try #require(ScanSandbox.key))
     }
 
     @Test func onlyWhatIsNewIsReported() throws {
         let baseline = try baseline()
-        try yard.put("notes.txt", "moved\nkey: \(ScanYard.secret(1))\nkey: \(ScanYard.secret(2))\n")
-        let report = try yard.audit { $0.baseline = baseline }
+        try sandbox.put("notes.txt", "moved\nkey: \(ScanSandbox.secret(1))\nkey: \(ScanSandbox.secret(2))\n")
+        let report = try sandbox.audit { $0.baseline = baseline }
         #expect(report.findings.map(\.location?.line) == [3])
         #expect(report.omissions.inBaseline == 2)
     }
@@ -38,8 +38,8 @@ import Testing
     }
 
     @Test func oneOfAnotherKeyIsNotedAndNotApplied() throws {
-        let other = AuditBaseline(of: try yard.audit(), key: try #require(ScanYard.otherKey))
-        let report = try yard.audit { $0.baseline = other }
+        let other = AuditBaseline(of: try sandbox.audit(), key: try #require(ScanSandbox.otherKey))
+        let report = try sandbox.audit { $0.baseline = other }
         #expect(report.omissions.inBaseline == 0)
         #expect(report.notes.contains { $0.contains("another fingerprint key") })
     }

@@ -3,10 +3,10 @@ import TestSupport
 import Testing
 
 @Suite struct AuditIgnoreListTests {
-    let yard: ScanYard
+    let sandbox: ScanSandbox
     init() throws {
-        yard = try ScanYard()
-        try yard.put("notes.txt", "key: \(ScanYard.secret(1))\nkey: \(ScanYard.secret(2))\n")
+        sandbox = try ScanSandbox()
+        try sandbox.put("notes.txt", "key: \(ScanSandbox.secret(1))\nkey: \(ScanSandbox.secret(2))\n")
     }
 
     private static let example = "v1:token.aws:" + String(repeating: "0a", count: 16)
@@ -35,41 +35,41 @@ import Testing
     }
 
     @Test func whatIsIgnoredIsNotReportedAndCounted() throws {
-        let first = try #require(try yard.secrets().first)
+        let first = try #require(try sandbox.secrets().first)
         var list = AuditIgnoreList()
-        list.add([first], reason: "known", key: try #require(ScanYard.key))
-        let report = try yard.audit { $0.ignoring = list }
+        list.add([first], reason: "known", key: try #require(ScanSandbox.key))
+        let report = try sandbox.audit { $0.ignoring = list }
         #expect(!report.findings.contains(first) && report.findings.count == 2)
         #expect(report.omissions.ignored == 1 && report.notes.isEmpty == false)
         #expect(!report.notes.contains { $0.contains("matched nothing") })
     }
 
     @Test func findingsWithoutAValueCanBeIgnoredToo() throws {
-        let plain = try #require(try yard.audit().findings.first { $0.id == "plaintext.file" })
+        let plain = try #require(try sandbox.audit().findings.first { $0.id == "plaintext.file" })
         var list = AuditIgnoreList()
-        list.add([plain], reason: "", key: try #require(ScanYard.key))
-        #expect(try yard.audit { $0.ignoring = list }.findings.allSatisfy { $0.id == ScanYard.check })
+        list.add([plain], reason: "", key: try #require(ScanSandbox.key))
+        #expect(try sandbox.audit { $0.ignoring = list }.findings.allSatisfy { $0.id == ScanSandbox.check })
     }
 
     @Test func anEntryThatMatchesNothingIsNoted() throws {
-        let list = try AuditIgnoreList(parsing: "key: \(try #require(ScanYard.key).id)\n\(Self.example)")
-        #expect(try yard.audit { $0.ignoring = list }.notes.contains { $0.contains(Self.example) })
+        let list = try AuditIgnoreList(parsing: "key: \(try #require(ScanSandbox.key).id)\n\(Self.example)")
+        #expect(try sandbox.audit { $0.ignoring = list }.notes.contains { $0.contains(Self.example) })
     }
 
     @Test func entriesOfAnotherKeyAreNotedAndIgnoreNothing() throws {
-        let found = try yard.secrets()
+        let found = try sandbox.secrets()
         var list = AuditIgnoreList()
-        list.add(found, reason: "", key: try #require(ScanYard.otherKey))
-        let report = try yard.audit { $0.ignoring = list }
+        list.add(found, reason: "", key: try #require(ScanSandbox.otherKey))
+        let report = try sandbox.audit { $0.ignoring = list }
         #expect(report.omissions.ignored == 0 && report.findings.contains(found[0]))
         #expect(report.notes.contains { $0.contains("another fingerprint key") })
     }
 
     @Test func whatIsIgnoredTakesNoPlaceInTheLimits() throws {
-        let first = try #require(try yard.secrets().first)
+        let first = try #require(try sandbox.secrets().first)
         var list = AuditIgnoreList()
-        list.add([first], reason: "", key: try #require(ScanYard.key))
-        let findings = try yard.secrets {
+        list.add([first], reason: "", key: try #require(ScanSandbox.key))
+        let findings = try sandbox.secrets {
             $0.ignoring = list
             $0.limits.maximumFindingsPerCheck = 1
         }

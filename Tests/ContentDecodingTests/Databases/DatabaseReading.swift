@@ -4,16 +4,16 @@ import SharedFiles
 import TestSupport
 import Testing
 
-/// A leaf that a test inspects after the walk.
-struct DatabaseLeaf: Hashable {
+/// A value that a test inspects after the walk.
+struct DatabaseValue: Hashable {
     var name: String?
     var text: String
-    var presence: Leaf.Presence
+    var presence: DecodedValue.Presence
     var trail: String
     var range: Range<Int64>?
     var kind: String
 
-    init(_ leaf: Leaf) {
+    init(_ leaf: DecodedValue) {
         name = leaf.name.map { String(decoding: $0, as: UTF8.self) }
         presence = leaf.presence
         trail = leaf.trail.text
@@ -32,14 +32,14 @@ struct DatabaseLeaf: Hashable {
 
 /// The result of reading one file.
 struct FileReading {
-    var leaves: [DatabaseLeaf] = []
+    var leaves: [DatabaseValue] = []
     var unread: [CarrierBudget.Unread] = []
     var fault: CarrierFault?
 
-    /// Returns the leaves whose value is this.
-    func exactly(_ text: String) -> [DatabaseLeaf] { leaves.filter { $0.text == text } }
-    /// Returns the leaves that contain this text.
-    func holding(_ text: String) -> [DatabaseLeaf] {
+    /// Returns the values whose value is this.
+    func exactly(_ text: String) -> [DatabaseValue] { leaves.filter { $0.text == text } }
+    /// Returns the values that contain this text.
+    func holding(_ text: String) -> [DatabaseValue] {
         let wanted = Array(text.utf8)
         return leaves.filter { leaf in
             var text = leaf.text
@@ -85,7 +85,7 @@ final class DatabaseFolder: Sendable {
 
     func read(_ source: any ByteSource, name: String, budget: CarrierBudget = CarrierBudget()) throws -> FileReading {
         var reading = FileReading()
-        let walk = LeafWalk(budget: budget) { reading.leaves.append(DatabaseLeaf($0)) }
+        let walk = ValueWalk(budget: budget) { reading.leaves.append(DatabaseValue($0)) }
         let input = CarrierInput(source, name: name) { [self] name in try? self.source(name) }
         do throws(CarrierFault) { try Carriers.read(input, as: Self.form(name), walk) } catch { reading.fault = error }
         reading.unread = budget.unread

@@ -29,7 +29,7 @@ import Testing
     /// Reads damaged bytes, counts the results, and compares them with a bound that any amplification exceeds.
     private func read(_ database: [UInt8], log: [UInt8], as name: String) throws -> (bytes: Int, leaves: Int) {
         var (bytes, leaves) = (0, 0)
-        let walk = LeafWalk(budget: CarrierBudget()) { leaf in
+        let walk = ValueWalk(budget: CarrierBudget()) { leaf in
             leaves += 1
             switch leaf.value {
             case .text(let part), .data(let part), .strings(let part), .block(let part, _): bytes += part.count
@@ -179,10 +179,10 @@ import Testing
         ] {
             #expect(throws: CarrierFault.self) {
                 try Carriers.read(
-                    CarrierInput(MemorySource(bytes)), as: .sqlite, LeafWalk(budget: CarrierBudget()) { _ in })
+                    CarrierInput(MemorySource(bytes)), as: .sqlite, ValueWalk(budget: CarrierBudget()) { _ in })
             }
         }
-        let log = LeafWalk(budget: CarrierBudget()) { _ in }
+        let log = ValueWalk(budget: CarrierBudget()) { _ in }
         #expect(throws: CarrierFault.self) {
             try Carriers.read(CarrierInput(MemorySource([1, 2])), as: .sqliteLog, log)
         }

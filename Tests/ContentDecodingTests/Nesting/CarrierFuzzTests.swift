@@ -2,7 +2,7 @@ import ContentDecoding
 import TestSupport
 import Testing
 
-/// Tests of damaged files of every form: each ends with a note or with leaves; the seed repeats a failure.
+/// Tests of damaged files of every form: each ends with a note or with values; the seed repeats a failure.
 @Suite struct CarrierFuzzTests {
     private static let samples = """
         inner = binary({"user": {"token": "ghp_deep", "größe": [1, 2.5, True, b"raw"]}})

@@ -2,8 +2,8 @@ import ContentDecoding
 import TestSupport
 import Testing
 
-/// A leaf that these tests compare: copied, because a leaf lives only while it is visited.
-struct FoundLeaf: Hashable, CustomStringConvertible {
+/// A value that these tests compare: copied, because a value lives only while it is visited.
+struct FoundValue: Hashable, CustomStringConvertible {
     enum Kind: String { case text, data, block, strings, number, flag }
 
     let place: String
@@ -15,9 +15,9 @@ struct FoundLeaf: Hashable, CustomStringConvertible {
     let range: Range<Int64>?
     let line: Int?
     let form: CarrierForm
-    let presence: Leaf.Presence
+    let presence: DecodedValue.Presence
 
-    init(_ leaf: Leaf) {
+    init(_ leaf: DecodedValue) {
         place = leaf.trail.text
         name = leaf.name.map { String(decoding: $0, as: UTF8.self) }
         (range, form, presence) = (leaf.range, leaf.form, leaf.presence)
@@ -40,16 +40,16 @@ struct FoundLeaf: Hashable, CustomStringConvertible {
 /// The result of reading one carrier.
 struct CarrierReading {
     let bytes: [UInt8]
-    let leaves: [FoundLeaf]
+    let leaves: [FoundValue]
     let notes: [CarrierBudget.Unread]
     let fault: CarrierFault?
 
-    /// Reads bytes like a file of that name; `keeping: false` counts leaves without a copy.
+    /// Reads bytes like a file of that name; `keeping: false` counts values without a copy.
     init(_ bytes: [UInt8], named name: String = "", budget: CarrierBudget = CarrierBudget()) {
         self.bytes = bytes
-        var found: [FoundLeaf] = []
+        var found: [FoundValue] = []
         var fault: CarrierFault?
-        let walk = LeafWalk(budget: budget) { found.append(FoundLeaf($0)) }
+        let walk = ValueWalk(budget: budget) { found.append(FoundValue($0)) }
         do throws(CarrierFault) { try Carriers.read(CarrierInput(MemorySource(bytes), name: name), walk) } catch {
             fault = error
         }
@@ -58,26 +58,26 @@ struct CarrierReading {
         self.fault = fault
     }
 
-    /// Returns the number of leaves in hostile bytes, each visited but not kept.
+    /// Returns the number of values in hostile bytes, each visited but not kept.
     static func count(_ bytes: [UInt8], budget: CarrierBudget = CarrierBudget()) -> (leaves: Int, notes: [CarrierFault])
     {
         var count = 0
-        let walk = LeafWalk(budget: budget) { _ in count += 1 }
+        let walk = ValueWalk(budget: budget) { _ in count += 1 }
         do throws(CarrierFault) { try Carriers.read(CarrierInput(MemorySource(bytes)), walk) } catch {
             budget.note(error, at: "")
         }
         return (count, budget.unread.map(\.fault))
     }
 
-    /// Returns the only leaf of a place; fails if the place has no leaf or several.
-    func only(_ place: String, _ at: SourceLocation = #_sourceLocation) throws -> FoundLeaf {
+    /// Returns the only value of a place; fails if the place has no value or several.
+    func only(_ place: String, _ at: SourceLocation = #_sourceLocation) throws -> FoundValue {
         let all = leaves.filter { $0.place == place }
         try #require(all.count == 1, "\(place): \(all.count) of \(leaves.map(\.place))", sourceLocation: at)
         return all[0]
     }
 
-    /// Returns the bytes of the file at a leaf's location.
-    func fileBytes(of leaf: FoundLeaf) -> [UInt8] {
+    /// Returns the bytes of the file at a value's location.
+    func fileBytes(of leaf: FoundValue) -> [UInt8] {
         leaf.range.map { Array(bytes[Int($0.lowerBound)..<Int($0.upperBound)]) } ?? []
     }
 }

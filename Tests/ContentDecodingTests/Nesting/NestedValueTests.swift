@@ -109,8 +109,8 @@ import Testing
 
     @Test func aRunOfRunningTextIsReadAsWhatItStandsFor() throws {
         let run = try Python.bytes("write(base64.b64encode(binary({'token': 'ghp_run'})))")
-        var found: [FoundLeaf] = []
-        let walk = LeafWalk(budget: CarrierBudget()) { found.append(FoundLeaf($0)) }
+        var found: [FoundValue] = []
+        let walk = ValueWalk(budget: CarrierBudget()) { found.append(FoundValue($0)) }
         let isNested = try run.withUnsafeBytes { try Carriers.readRun($0, encoding: .base64, walk) }
         #expect(isNested)
         #expect(found.map(\.place) == ["base64 > plist: token"])
@@ -120,8 +120,8 @@ import Testing
 
     @Test func whatIsFreedIsFreedAllTheWayIn() throws {
         let inner = try Python.bytes("write(json.dumps({'token': 'ghp_old'}).encode())")
-        var found: [FoundLeaf] = []
-        let walk = LeafWalk(budget: CarrierBudget()) { found.append(FoundLeaf($0)) }
+        var found: [FoundValue] = []
+        let walk = ValueWalk(budget: CarrierBudget()) { found.append(FoundValue($0)) }
         try inner.withUnsafeBytes { _ = try Carriers.readValue($0, isText: true, at: 100, presence: .freed, walk) }
         #expect(found.map(\.presence) == [.freed])
         #expect(found.first?.range?.lowerBound == 111)

@@ -2,7 +2,7 @@ import ContentDecoding
 import TestSupport
 import Testing
 
-/// Tests of files that are made to let a reader loop, grow or crash. Each read ends soon, with few leaves.
+/// Tests of files that are made to let a reader loop, grow or crash. Each read ends soon, with few values.
 @Suite struct HostilePropertyListTests {
     /// A script that writes any objects with any references: `ref` is three bytes, offsets are four.
     private static let writer = """

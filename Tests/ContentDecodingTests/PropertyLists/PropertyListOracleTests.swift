@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Tests against Python's `plistlib`: the same leaves in the same places, from both formats.
+/// Tests against Python's `plistlib`: the same values in the same places, from both formats.
 @Suite struct PropertyListOracleTests {
     private static let program = """
         alphabet = "abcXYZ 09é嬢😀<>&\\"'\\n"
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    private static func spelling(_ leaf: FoundLeaf) -> String {
+    private static func spelling(_ leaf: FoundValue) -> String {
         switch leaf.kind {
         case .flag: leaf.number == 1 ? "1" : "0"
         case .number: bits(leaf.number)

@@ -64,9 +64,9 @@ import Testing
         let text =
             Self.head.replacing("UTF-8", with: "UTF-16") + "<dict><key>a</key><string>größe</string></dict></plist>"
         let bytes: [UInt8] = [0xFE, 0xFF] + text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 0xFF)] }
-        var found: [FoundLeaf] = []
-        let walk = LeafWalk(budget: CarrierBudget()) { found.append(FoundLeaf($0)) }
-        try XMLPropertyListLeaves.read(CarrierInput(MemorySource(bytes)), walk)
+        var found: [FoundValue] = []
+        let walk = ValueWalk(budget: CarrierBudget()) { found.append(FoundValue($0)) }
+        try XMLPropertyListValues.read(CarrierInput(MemorySource(bytes)), walk)
         #expect(found.map(\.place) == ["a"])
         #expect(found.map(\.text) == ["größe"])
         #expect(found.map(\.range) == [nil])

@@ -10,7 +10,7 @@ import Testing
 
     init() throws { directory = try TemporaryDirectory() }
 
-    /// Reads a file, and truncates it at its first leaf.
+    /// Reads a file, and truncates it at its first value.
     private func read(
         _ name: String, _ bytes: [UInt8], hole: Int = 0, cutTo size: Int
     ) throws -> [CarrierBudget.Unread] {
@@ -19,7 +19,7 @@ import Testing
         if hole > 0 { #expect(truncate(path, bytes.count + hole) == 0) }
         let source = try FileSource(Descriptor.openForReading(path: path))
         let budget = CarrierBudget()
-        let walk = LeafWalk(budget: budget) { _ in #expect(truncate(path, size) == 0) }
+        let walk = ValueWalk(budget: budget) { _ in #expect(truncate(path, size) == 0) }
         do throws(CarrierFault) { try Carriers.read(CarrierInput(source, name: name), walk) } catch {
             budget.note(error, at: "")
         }

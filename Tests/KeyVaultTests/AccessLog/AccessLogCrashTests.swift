@@ -18,11 +18,11 @@ import Testing
         #expect(torn.isIntact)
         #expect(torn.count == 3)
         let next = try fixture.append(1)
-        let mended = try fixture.log.verify(noted: next)
-        #expect(mended.isIntact)
-        #expect(!mended.endsTorn)
-        #expect(mended.tornCount == 1)
-        #expect(mended.count == 4)
+        let repaired = try fixture.log.verify(noted: next)
+        #expect(repaired.isIntact)
+        #expect(!repaired.endsTorn)
+        #expect(repaired.tornCount == 1)
+        #expect(repaired.count == 4)
     }
 
     @Test(arguments: [256, 700, 2048]) func zerosThatAPowerLossLeftAreATornTail(zeros: Int) throws {
@@ -30,10 +30,10 @@ import Testing
         try fixture.write(try fixture.bytes() + [UInt8](repeating: 0, count: zeros))
         #expect(try fixture.log.verify(noted: head).endsTorn)
         let next = try fixture.append(1)
-        let mended = try fixture.log.verify(noted: next)
-        #expect(mended.isIntact)
-        #expect(mended.count == 4)
-        #expect(mended.tornCount == 1)
+        let repaired = try fixture.log.verify(noted: next)
+        #expect(repaired.isIntact)
+        #expect(repaired.count == 4)
+        #expect(repaired.tornCount == 1)
     }
 
     @Test func aFileOfNothingButTornBytesStartsAnew() throws {

@@ -131,7 +131,7 @@ import Testing
     }
 
     @Test func aClaimThatNoGroupReachesIsNotBelieved() throws {
-        let last = KeyBirthGuard.highestBelievedEpoch
+        let last = OrphanCheck.highestPlausibleEpoch
         try put(SealedFile(fixture, name: "a", under: try .random(epoch: .max)), "a.sealed")
         try put(SealedFile(fixture, name: "b", under: try .random(epoch: last + 1)), "b.sealed")
         try put(SealedFile(fixture, name: "c", under: try .random(epoch: 5)), "c.sealed")
@@ -206,12 +206,12 @@ import Testing
         let (_, blob) = try groupInUse()
         let directory = try #require(try fixture.place.openDirectory())
         let vault = try SystemFile.read(fixture.path)
-        var room = MakingRoom(in: fixture.place)
+        var room = VaultAbandonment(in: fixture.place)
         try room.setAside(in: directory)
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .missing)
         #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .missing)
         #expect(try SystemFile.read(room.files[0].to) == vault)
-        try room.quarantineBlobs(try KeyBirthGuard(fixture.accessGroup, in: fixture.home))
+        try room.quarantineBlobs(try OrphanCheck(fixture.accessGroup, in: fixture.home))
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .missing)
         #expect(room.blobs.count == 2)
         // The next vault continues after the earlier epochs.
@@ -225,7 +225,7 @@ import Testing
 
     @Test func aFailureAfterTheMoveSaysWhereThingsAre() throws {
         _ = try groupInUse()
-        var room = MakingRoom(in: fixture.place)
+        var room = VaultAbandonment(in: fixture.place)
         let directory = try #require(try fixture.place.openDirectory())
         do throws(VaultError) {
             try room.naming { room throws(VaultError) in
@@ -291,7 +291,7 @@ import Testing
         #expect(result.exitCode == 1)
         #expect(report.quarantined.count == 1)
         let vault = try fixture.open()
-        let left = try KeyBirthGuard(fixture.accessGroup, in: fixture.home).orphans(knowing: vault.keyring.ids)
+        let left = try OrphanCheck(fixture.accessGroup, in: fixture.home).orphans(knowing: vault.keyring.ids)
         #expect(left.isEmpty)
     }
 

@@ -6,18 +6,18 @@ import Testing
 
 /// Tests that a backup with any damage is refused and imports nothing.
 @Suite struct BackupDamageTests {
-    private let yard: BackupYard
+    private let sandbox: BackupSandbox
     private let good: [UInt8]
 
     init() throws {
-        yard = try BackupYard()
-        try yard.export(try yard.vault())
-        good = try SystemFile.read(yard.path)
+        sandbox = try BackupSandbox()
+        try sandbox.export(try sandbox.vault())
+        good = try SystemFile.read(sandbox.path)
     }
 
     private func expectRefusal(_ bytes: [UInt8], _ what: String) throws {
-        try SystemFile.write(yard.path, bytes)
-        let code = code { () throws(VaultError) in try yard.bringIn() }
+        try SystemFile.write(sandbox.path, bytes)
+        let code = code { () throws(VaultError) in try sandbox.importBackup() }
         #expect(code == .corrupt || code == .unsupported, "\(what): \(code?.rawValue ?? "brought in")")
     }
 
@@ -28,26 +28,26 @@ import Testing
             bad[bit / 8] ^= 1 << UInt8(bit % 8)
             try expectRefusal(bad, "bit \(bit)")
         }
-        #expect(!SystemFile.exists(yard.there.directory.path("Vaults")))
-        try SystemFile.write(yard.path, good)
-        #expect(throws: Never.self) { try yard.bringIn() }
+        #expect(!SystemFile.exists(sandbox.there.directory.path("Vaults")))
+        try SystemFile.write(sandbox.path, good)
+        #expect(throws: Never.self) { try sandbox.importBackup() }
     }
 
     @Test func everyTruncationAndOneMoreByteAreRefused() throws {
         for size in 0..<good.count { try expectRefusal(Array(good[..<size]), "\(size) bytes") }
         try expectRefusal(good + [0], "one more byte")
-        #expect(!SystemFile.exists(yard.there.directory.path("Vaults")))
+        #expect(!SystemFile.exists(sandbox.there.directory.path("Vaults")))
     }
 
     @Test(arguments: VaultPlace.leaves) func aVaultThatIsPassedOffAsABackupIsRefused(leaf: String) throws {
         // The role is changed and the checksum is corrected. The code after it requires the root.
-        let vault = VaultBytes(try SystemFile.read(yard.here.beside(leaf)))
+        let vault = VaultBytes(try SystemFile.read(sandbox.here.beside(leaf)))
         try expectRefusal(vault.with(CompartmentRole.backup.rawValue, at: 5), "a vault")
     }
 
     @Test func headAndPartsOfTwoBackupsDoNotMix() throws {
-        let second = yard.here.directory.path("second")
-        try yard.export(try yard.here.open(with: yard.credential), to: second)
+        let second = sandbox.here.directory.path("second")
+        try sandbox.export(try sandbox.here.open(with: sandbox.credential), to: second)
         let other = try SystemFile.read(second)
         let parts = VaultBytes(good).parts
         try expectRefusal(Array(good[..<parts] + other[parts...]), "a mix")
@@ -57,25 +57,26 @@ import Testing
     private func craft(
         register another: Register? = nil, _ change: (inout CompartmentDraft, [UInt8]) throws -> Void
     ) throws {
-        try SystemFile.write(yard.path, good)
-        let backup = try Backup.open(yard.path, with: yard.credential, for: yard.here.place, taking: .everything)
-        let file = try CompartmentFile.open(path: yard.path)
-        let contents = try CompartmentContents(file, root: backup.root, place: yard.here.place)
+        try SystemFile.write(sandbox.path, good)
+        let backup = try Backup.open(
+            sandbox.path, with: sandbox.credential, for: sandbox.here.place, taking: .everything)
+        let file = try CompartmentFile.open(path: sandbox.path)
+        let contents = try CompartmentContents(file, root: backup.root, place: sandbox.here.place)
         let register = try #require(file.head.register)
         var draft = CompartmentDraft(contents, root: backup.root, register: register)
         draft.slots = file.head.slots
         try change(&draft, file.head.vaultID)
         let bytes = try draft.file(
-            yard.here.place, vaultID: file.head.vaultID, register: (another ?? register).signedBytes,
+            sandbox.here.place, vaultID: file.head.vaultID, register: (another ?? register).signedBytes,
             names: [(.names, [], backup.root)], at: 1)
-        try SystemFile.write(yard.path, bytes)
+        try SystemFile.write(sandbox.path, bytes)
     }
 
     private func expectRefusal(
         _ what: String, _ change: (inout CompartmentDraft, [UInt8]) throws -> Void
     ) throws {
         try craft(change)
-        let code = code { () throws(VaultError) in try yard.bringIn() }
+        let code = code { () throws(VaultError) in try sandbox.importBackup() }
         #expect(code == .corrupt, "\(what): \(code?.rawValue ?? "brought in")")
     }
 
@@ -87,19 +88,19 @@ import Testing
 
     @Test func aBackupThatIsSealedAgainIsTaken() throws {
         try craft { _, _ in }
-        #expect(throws: Never.self) { try yard.bringIn() }
-        #expect(try yard.opened().value("bank", "anna") == [4, 5, 6])
+        #expect(throws: Never.self) { try sandbox.importBackup() }
+        #expect(try sandbox.opened().value("bank", "anna") == [4, 5, 6])
     }
 
     private func openingCode() -> VaultError.Code? {
         code { () throws(VaultError) in
-            _ = try Backup.open(yard.path, with: yard.credential, for: yard.here.place, taking: .itemsOnly)
+            _ = try Backup.open(sandbox.path, with: sandbox.credential, for: sandbox.here.place, taking: .itemsOnly)
         }
     }
 
     /// The whole backup is refused, even if nothing of the register is used.
     @Test func theRegisterOfAnotherVaultIsRefused() throws {
-        let other = try yard.there.create(with: yard.credential)
+        let other = try sandbox.there.create(with: sandbox.credential)
         try craft(register: try other.current().register) { _, _ in }
         #expect(openingCode() == .corrupt)
         try craft { draft, _ in draft.secrets.remove(.personSeed) }
@@ -117,7 +118,7 @@ import Testing
                     $0, try ItemForge.name("disk", "anna"), label: [], accessibility: .afterFirstUnlockThisDeviceOnly,
                     createdAt: 1, modifiedAt: 1, root: root)
             }
-            var table = try draft.loadItems(yard.here.place)
+            var table = try draft.loadItems(sandbox.here.place)
             try table.insert(sealed.entry, path: "")
             draft.items = table
         }
@@ -136,7 +137,7 @@ import Testing
 
     @Test func aKeyOfTheLastButOneEpochOfItsPeriodIsTaken() throws {
         try craft { $0.keyring.append(key($0, $1, epoch: KeyringEntry.maximumEpoch(period: 1) - 1)) }
-        #expect(throws: Never.self) { try yard.bringIn() }
+        #expect(throws: Never.self) { try sandbox.importBackup() }
     }
 
     @Test func twoKeysOfOneEpochOrOneIdAreNotTaken() throws {

@@ -6,27 +6,28 @@ import Testing
 
 /// Tests of a backup that is imported into an existing vault.
 @Suite struct BackupMergeTests {
-    private let yard: BackupYard
+    private let sandbox: BackupSandbox
 
-    init() throws { yard = try BackupYard() }
+    init() throws { sandbox = try BackupSandbox() }
 
     /// Creates a vault elsewhere with the same keys, from an earlier backup.
     private func twin(of vault: Vault) throws -> Vault {
-        let early = yard.here.directory.path("early")
-        try yard.export(vault, .keysOnly, to: early)
+        let early = sandbox.here.directory.path("early")
+        try sandbox.export(vault, .keysOnly, to: early)
         _ = try Vault.import(
-            from: early, opening: yard.credential, yard.there.accessGroup, in: yard.there.home, with: yard.credential,
-            slots: yard.slots)
-        return try yard.opened()
+            from: early, opening: sandbox.credential, sandbox.there.accessGroup, in: sandbox.there.home,
+            with: sandbox.credential,
+            slots: sandbox.slots)
+        return try sandbox.opened()
     }
 
     @Test func whatIsMissingComesInAndWhatIsThereStaysAndIsNamed() throws {
-        let vault = try yard.vault()
+        let vault = try sandbox.vault()
         let twin = try twin(of: vault)
         try twin.add("mail", "anna", [42])
         try twin.add("only", "here")
-        try yard.export(vault)
-        let report = try yard.bringIn()
+        try sandbox.export(vault)
+        let report = try sandbox.importBackup()
         #expect(!report.isNewVault)
         #expect(report.itemsAdded.map(\.service) == ["bank"])
         #expect(report.itemsLeft.map(\.service) == ["mail"])
@@ -39,11 +40,11 @@ import Testing
     }
 
     @Test func whatIsThereIsReplacedWhenAskedFor() throws {
-        let vault = try yard.vault()
+        let vault = try sandbox.vault()
         let twin = try twin(of: vault)
         try twin.add("mail", "anna", [42])
-        try yard.export(vault)
-        let report = try yard.bringIn(ImportOptions(replacesItems: true))
+        try sandbox.export(vault)
+        let report = try sandbox.importBackup(ImportOptions(replacesItems: true))
         #expect(report.itemsReplaced.map(\.service) == ["mail"])
         #expect(report.itemsLeft.isEmpty)
         #expect(try twin.value("mail", "anna") == [1, 2, 3])
@@ -51,14 +52,14 @@ import Testing
     }
 
     @Test func anUnknownKeyOpensAndNeverSeals() throws {
-        let vault = try yard.vault()
+        let vault = try sandbox.vault()
         let twin = try twin(of: vault)
         let mine = try twin.activeKey().id
         _ = try vault.beginRotation()
-        let blob = SealedFile(yard.here, under: try vault.activeKey())
-        try yard.export(vault)
+        let blob = SealedFile(sandbox.here, under: try vault.activeKey())
+        try sandbox.export(vault)
         #expect(blob.isRefused(by: twin.keyring) == .unknownKey)
-        let report = try yard.bringIn()
+        let report = try sandbox.importBackup()
         #expect(report.keysAdded.map(\.epoch) == [2])
         #expect(try blob.opens(with: twin.currentKeyring()))
         #expect(try twin.activeKey().id != vault.activeKey().id)
@@ -67,14 +68,14 @@ import Testing
 
     @Test func afterAKeyOfALaterEpochSealingGoesOnBeyondIt() throws {
         // Otherwise a write over a blob of epoch 2 would have epoch 1, and readers would refuse it as a replay.
-        let vault = try yard.vault()
+        let vault = try sandbox.vault()
         let twin = try twin(of: vault)
         _ = try vault.beginRotation()
-        try yard.export(vault)
-        #expect(try yard.bringIn().rotationEpoch == 3)
+        try sandbox.export(vault)
+        #expect(try sandbox.importBackup().rotationEpoch == 3)
         #expect(try twin.activeKey().epoch == 3)
         #expect(try twin.rotationState().isResealing)
-        #expect(try yard.bringIn().rotationEpoch == nil)
+        #expect(try sandbox.importBackup().rotationEpoch == nil)
         #expect(try twin.activeKey().epoch == 3)
     }
 
@@ -84,20 +85,20 @@ import Testing
             draft.service.keyring.removeFirst(count)
             draft.service.state.rotation.minimumEpoch = 1
         }
-        try yard.there.forgetPlaces()
-        return try yard.there.open(with: yard.credential)
+        try sandbox.there.forgetPlaces()
+        return try sandbox.there.open(with: sandbox.credential)
     }
 
     @Test func aKeyOfAnEarlierEpochLeavesTheActiveOneAlone() throws {
-        let vault = try yard.vault()
-        let old = SealedFile(yard.here, under: try vault.activeKey())
-        try yard.export(vault)
-        let rotated = try yard.there.create(with: yard.credential)
+        let vault = try sandbox.vault()
+        let old = SealedFile(sandbox.here, under: try vault.activeKey())
+        try sandbox.export(vault)
+        let rotated = try sandbox.there.create(with: sandbox.credential)
         try rotated.completeRotation(to: try rotated.beginRotation())
         // The vault's own first key would collide, so the vault begins in epoch 2.
         let other = try reopened(rotated, without: 1)
         let active = try other.activeKey().id
-        let report = try yard.bringIn()
+        let report = try sandbox.importBackup()
         #expect(report.keysAdded.map(\.epoch) == [1])
         #expect(report.rotationEpoch == nil)
         #expect(try other.activeKey().id == active)
@@ -105,39 +106,39 @@ import Testing
     }
 
     @Test func anotherKeyOfTheSameEpochRefusesTheWholeBackup() throws {
-        try yard.export(try yard.vault())
-        let other = try yard.there.create(with: yard.credential)
-        let before = try SystemFile.read(yard.there.path)
-        #expect(code { () throws(VaultError) in try yard.bringIn() } == .epochClash)
-        #expect(try SystemFile.read(yard.there.path) == before)
+        try sandbox.export(try sandbox.vault())
+        let other = try sandbox.there.create(with: sandbox.credential)
+        let before = try SystemFile.read(sandbox.there.path)
+        #expect(code { () throws(VaultError) in try sandbox.importBackup() } == .epochClash)
+        #expect(try SystemFile.read(sandbox.there.path) == before)
         // The solution that the error advises.
-        let report = try yard.bringIn(ImportOptions(contents: .itemsOnly))
+        let report = try sandbox.importBackup(ImportOptions(contents: .itemsOnly))
         #expect(report.itemsAdded.count == 2)
         #expect(try other.value("mail", "anna") == [1, 2, 3])
         #expect(try other.keySummaries().count == 1)
     }
 
     @Test func aKeyThatWasDestroyedHereStaysDestroyed() throws {
-        let vault = try yard.vault()
-        try yard.export(vault)
+        let vault = try sandbox.vault()
+        try sandbox.export(vault)
         let first = try vault.activeKey().id
         try vault.completeRotation(to: try vault.beginRotation())
         try vault.destroyKey(first)
-        let report = try yard.bringIn(to: yard.here)
+        let report = try sandbox.importBackup(to: sandbox.here)
         #expect(report.keysStillDestroyed.map(\.id) == [first])
         #expect(report.keyCount == 0)
         #expect(try vault.keySummaries().map(\.state) == [.destroyed, .active])
     }
 
     @Test func aKeyThatWasDestroyedThereIsLeftAloneHere() throws {
-        let vault = try yard.vault()
+        let vault = try sandbox.vault()
         let twin = try twin(of: vault)
         let first = try vault.activeKey().id
-        let blob = SealedFile(yard.there, under: try twin.activeKey())
+        let blob = SealedFile(sandbox.there, under: try twin.activeKey())
         try vault.completeRotation(to: try vault.beginRotation())
         try vault.destroyKey(first)
-        try yard.export(vault)
-        let report = try yard.bringIn()
+        try sandbox.export(vault)
+        let report = try sandbox.importBackup()
         #expect(report.keysDestroyedThere.map(\.id) == [first])
         #expect(try twin.keySummaries().first { $0.id == first }?.state == .decryptOnly)
         // Earlier blobs open until they are resealed.
@@ -145,44 +146,44 @@ import Testing
         #expect(try blob.opens(with: twin.currentKeyring()))
         try twin.completeRotation(to: 3)
         try twin.destroyKey(first)
-        #expect(try yard.bringIn().keysDestroyedThere.isEmpty)
+        #expect(try sandbox.importBackup().keysDestroyedThere.isEmpty)
     }
 
     @Test func anEpochThatWasEndedThereDoesNotComeBackWithItsKey() throws {
-        let vault = try yard.vault()
+        let vault = try sandbox.vault()
         try vault.completeRotation(to: try vault.beginRotation())
-        try yard.export(vault)
-        let rotated = try yard.there.create(with: yard.credential)
+        try sandbox.export(vault)
+        let rotated = try sandbox.there.create(with: sandbox.credential)
         for _ in 0..<2 { try rotated.completeRotation(to: try rotated.beginRotation()) }
         // The vault appears to have begun in epoch 3 and to have ended no epoch.
         let other = try reopened(rotated, without: 2)
-        #expect(try yard.bringIn().keysAdded.map(\.epoch) == [1, 2])
+        #expect(try sandbox.importBackup().keysAdded.map(\.epoch) == [1, 2])
         #expect(try other.rotationState().minimumEpoch == 2)
         #expect(try other.currentKeyring().minimumEpoch(of: .afterFirstUnlock) == 2)
     }
 
     @Test func allComesInOrNothing() throws {
-        try yard.export(try yard.vault())
+        try sandbox.export(try sandbox.vault())
         // The first item requires no person, the second does.
         _ = try Vault.create(
-            yard.there.accessGroup, in: yard.there.home, slots: yard.slots + [.defaultKeyFile],
+            sandbox.there.accessGroup, in: sandbox.there.home, slots: sandbox.slots + [.defaultKeyFile],
             openingWith: .defaultKeyFile)
-        let before = try SystemFile.read(yard.there.path)
+        let before = try SystemFile.read(sandbox.there.path)
         let code = code { () throws(VaultError) in
             _ = try Vault.import(
-                from: yard.path, opening: yard.credential, yard.there.accessGroup, in: yard.there.home,
+                from: sandbox.path, opening: sandbox.credential, sandbox.there.accessGroup, in: sandbox.there.home,
                 importing: ImportOptions(contents: .itemsOnly))
         }
         #expect(code == .locked)
-        #expect(try SystemFile.read(yard.there.path) == before)
+        #expect(try SystemFile.read(sandbox.there.path) == before)
     }
 
     @Test func theSameBackupTwiceChangesNothingMore() throws {
-        let vault = try yard.vault()
-        try yard.export(vault)
+        let vault = try sandbox.vault()
+        try sandbox.export(vault)
         let keys = try vault.keySummaries()
         for _ in 0..<2 {
-            let report = try yard.bringIn(to: yard.here)
+            let report = try sandbox.importBackup(to: sandbox.here)
             #expect(report.itemsAdded.isEmpty && report.keysAdded.isEmpty)
             #expect(report.itemsLeft.count == 2)
         }
@@ -191,7 +192,7 @@ import Testing
 
     /// The vault's own reader would refuse the epoch, and with it the whole vault.
     @Test(arguments: [UInt32(0), 1]) func aKeyOfAnEpochBeyondThePeriodIsNotTaken(more: UInt32) throws {
-        let vault = try yard.vault()
+        let vault = try sandbox.vault()
         let twin = try twin(of: vault)
         let highest = KeyringEntry.maximumEpoch(period: 1)
         try vault.rekey()
@@ -201,31 +202,31 @@ import Testing
                     epoch: highest + more, state: .decryptOnly, protection: .afterFirstUnlock, createdAt: 1,
                     vaultID: draft.vaultID, root: draft.service.root))
         }
-        try yard.export(vault, .keysOnly)
-        let before = try yard.there.copy().files
-        #expect(code { () throws(VaultError) in try yard.bringIn() } == .tooLarge)
-        #expect(try yard.there.copy().files == before)
+        try sandbox.export(vault, .keysOnly)
+        let before = try sandbox.there.copy().files
+        #expect(code { () throws(VaultError) in try sandbox.importBackup() } == .tooLarge)
+        #expect(try sandbox.there.copy().files == before)
         #expect(throws: Never.self) { try twin.reload() }
     }
 
     /// A replaced item leaves no value behind.
     @Test func aReplacedItemsValueFileIsRemoved() throws {
-        let vault = try yard.vault()
+        let vault = try sandbox.vault()
         let large = [UInt8](repeating: 1, count: 1000)
         for accessibility in [Accessibility.afterFirstUnlock, .whenUnlocked] {
             try vault.add(
                 "large", accessibility.protection == .whenUnlocked ? "person" : "service", accessibility, large)
         }
-        try yard.export(vault)
+        try sandbox.export(vault)
         for folder in ["values", "values.person"] {
-            let before = try SystemFile.names(yard.here.beside(folder))
+            let before = try SystemFile.names(sandbox.here.beside(folder))
             #expect(before.count == 1)
         }
-        let old = try ["values", "values.person"].map { try SystemFile.names(yard.here.beside($0)) }
-        let report = try yard.bringIn(to: yard.here, ImportOptions(replacesItems: true))
+        let old = try ["values", "values.person"].map { try SystemFile.names(sandbox.here.beside($0)) }
+        let report = try sandbox.importBackup(to: sandbox.here, ImportOptions(replacesItems: true))
         #expect(report.itemsReplaced.count == 4)
         for (folder, old) in zip(["values", "values.person"], old) {
-            let names = try SystemFile.names(yard.here.beside(folder))
+            let names = try SystemFile.names(sandbox.here.beside(folder))
             #expect(names.count == 1 && names != old, "\(folder)")
         }
         #expect(try vault.value("large", "person") == large && vault.value("large", "service") == large)

@@ -36,6 +36,6 @@ import Testing
         }
         #expect(code(step) == .durabilityUnknown)
         rmdir(fixture.directory.path("new"))
-        #expect(code { () throws(VaultError) in try VaultError.onTheWay(step) } == .file)
+        #expect(code { () throws(VaultError) in try VaultError.beforeCompletion(step) } == .file)
     }
 }

@@ -9,26 +9,26 @@ import Testing
 @Suite(
     .enabled(if: SystemFile.exists(builtProduct("sealctl")), "sealctl is not built"), .timeLimit(.minutes(10)))
 struct CommandCanaryFaultTests {
-    private let yard: CanaryYard
+    private let sandbox: CanarySandbox
     private let search: SecretSearch
     private let directory: TemporaryDirectory
 
     /// All secrets are in separate files, so no arguments contain a secret.
     init() throws {
-        var yard = try CanaryYard()
-        directory = yard.fixture.directory
+        var sandbox = try CanarySandbox()
+        directory = sandbox.fixture.directory
         try directory.directory("tmp")
-        try SystemFile.write(directory.path("value"), yard.value)
-        let vault = try yard.makeVault()
-        try vault.add("in", "process", yard.value)
-        self.yard = yard
-        search = yard.search
+        try SystemFile.write(directory.path("value"), sandbox.value)
+        let vault = try sandbox.makeVault()
+        try vault.add("in", "process", sandbox.value)
+        self.sandbox = sandbox
+        search = sandbox.search
     }
 
     private var environment: [String: String] {
         [
             "SEALED_GROUPS_HOME": directory.path, "HOME": directory.path, "TMPDIR": directory.path("tmp"),
-            "SEALCTL_GROUP": "\(yard.fixture.group)", "SWIFT_BACKTRACE": "enable=no",
+            "SEALCTL_GROUP": "\(sandbox.fixture.group)", "SWIFT_BACKTRACE": "enable=no",
         ]
     }
 
@@ -60,9 +60,9 @@ struct CommandCanaryFaultTests {
         try run("vault log --verify")
         try useProgram()
         let expected = [directory.path("value")]
-        #expect(search.found(below: directory.path, except: yard.files.union(expected)) == [])
+        #expect(search.found(below: directory.path, except: sandbox.files.union(expected)) == [])
         for place in SecretSearch.sharedPlaces {
-            #expect(search.found(below: place, except: yard.files.union(expected)) == [], "\(place)")
+            #expect(search.found(below: place, except: sandbox.files.union(expected)) == [], "\(place)")
         }
     }
 
@@ -70,8 +70,8 @@ struct CommandCanaryFaultTests {
         let name = "-s db -a ada"
         try run("vault add \(name) --value-file value")
         try run("vault add \(name) --value-file value", status: 45)
-        try run("vault add -s db -a pipe --label l", input: yard.passphraseText)
-        #expect(try run("vault find \(name) -w", isAsked: true) == yard.value)
+        try run("vault add -s db -a pipe --label l", input: sandbox.passphraseText)
+        #expect(try run("vault find \(name) -w", isAsked: true) == sandbox.value)
         try run("vault find \(name) --json")
         try run("vault list --json")
         try run("vault update \(name) --value-file value --accessible when-unlocked \(Self.person)")
@@ -82,7 +82,7 @@ struct CommandCanaryFaultTests {
 
     private func useSlots() throws {
         try run("vault slot list --json \(Self.person)")
-        try run("vault slot add --recipient \(yard.identity.recipient) \(Self.person)")
+        try run("vault slot add --recipient \(sandbox.identity.recipient) \(Self.person)")
         try run("vault keys --identity identity")
         try run("vault slot remove 4 --yes --identity identity")
         try SystemFile.write(directory.path("other"), Array("another one\n".utf8))
@@ -90,7 +90,7 @@ struct CommandCanaryFaultTests {
         try run("vault slot change 5 --yes --passphrase-file other --new-passphrase-file passphrase")
         try run("vault keys --passphrase-file other", status: 51)
         // A secret in the place of a recipient is not printed.
-        let text = String(decoding: try SystemFile.read(yard.identityFile), as: UTF8.self)
+        let text = String(decoding: try SystemFile.read(sandbox.identityFile), as: UTF8.self)
         let secret = try #require(text.split(separator: "\n").last)
         try run("vault slot add --recipient \(secret) \(Self.person)", status: 65)
     }
@@ -101,14 +101,14 @@ struct CommandCanaryFaultTests {
         defer { _ = try? run("vault lock --everything") }
         try run("vault unlock \(Self.person)")
         try run("vault status --json")
-        #expect(try run("vault find -s db -a ada -w", isAsked: true) == yard.value)
+        #expect(try run("vault find -s db -a ada -w", isAsked: true) == sandbox.value)
         try run("vault lock")
         try run("vault find -s db -a ada -w", status: 36)
     }
 
     private func useBackups() throws {
         try run("vault export backup --backup-passphrase-file passphrase \(Self.person)")
-        try run("vault export backup2 --recipient \(yard.identity.recipient) \(Self.person)")
+        try run("vault export backup2 --recipient \(sandbox.identity.recipient) \(Self.person)")
         try run("vault import backup --backup-passphrase-file passphrase --replace-items --yes \(Self.person)")
         try run("vault import backup2 --backup-identity identity --replace-items --yes \(Self.person)")
     }
@@ -116,7 +116,7 @@ struct CommandCanaryFaultTests {
     /// The program gets the item, and no other process shows it.
     private func useProgram() throws {
         let output = try run("exec --fd 9=in/process -- cat /dev/fd/9", isAsked: true)
-        #expect(output == yard.value)
+        #expect(output == sandbox.value)
         let child = try ChildProcess(
             "sealctl", ["exec", "--fd", "9=in/process", "--", "cat"], environment: environment,
             directory: directory.path)

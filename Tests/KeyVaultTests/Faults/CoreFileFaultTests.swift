@@ -19,27 +19,28 @@ import Testing
         .enabled(if: canDump, "core files are not made here, or elsewhere"),
         arguments: ["passphrase", "identity", "key-file"])
     func aCoreFileHoldsNoSecret(_ kind: String) throws {
-        var yard = try CanaryYard()
-        let vault = try yard.makeVault()
-        try vault.add("canary-service", Self.account, yard.value)
+        var sandbox = try CanarySandbox()
+        let vault = try sandbox.makeVault()
+        try vault.add("canary-service", Self.account, sandbox.value)
         let files = [
-            "passphrase": yard.passphraseFile, "identity": yard.identityFile, "key-file": yard.fixture.keyFile,
+            "passphrase": sandbox.passphraseFile, "identity": sandbox.identityFile, "key-file": sandbox.fixture.keyFile,
         ]
-        let directory = try yard.fixture.directory.directory("core")
+        let directory = try sandbox.fixture.directory.directory("core")
         let child = try ChildProcess(
             "sealed-probe",
             [
-                "vault-abort", yard.fixture.directory.path, yard.fixture.group.identifier, kind, files[kind] ?? "",
+                "vault-abort", sandbox.fixture.directory.path, sandbox.fixture.group.identifier, kind,
+                files[kind] ?? "",
                 "canary-service", Self.account, directory,
             ], environment: ["SWIFT_BACKTRACE": "enable=no"])
-        #expect(try child.readLine() == "ready \(yard.value.count)")
+        #expect(try child.readLine() == "ready \(sandbox.value.count)")
         for entry in ["environ", "cmdline"] {
             let bytes = try SystemFile.read("/proc/\(child.pid)/\(entry)")
-            #expect(!bytes.isEmpty && yard.search.found(in: bytes) == [], "\(entry)")
+            #expect(!bytes.isEmpty && sandbox.search.found(in: bytes) == [], "\(entry)")
         }
         let result = try child.finish(input: Array("die\n".utf8))
         #expect(result.status == .signalled(SIGABRT))
-        #expect(yard.search.found(in: result.output + result.errors) == [])
+        #expect(sandbox.search.found(in: result.output + result.errors) == [])
 
         let name = try #require(try SystemFile.names(directory).first { $0.hasPrefix("core") }, "no core file")
         let core = try SystemFile.read("\(directory)/\(name)")
@@ -47,6 +48,6 @@ import Testing
         var control = SecretSearch()
         control.add("account", Array(Self.account.utf8))
         #expect(!control.found(in: core).isEmpty)
-        #expect(yard.search.found(in: core) == [])
+        #expect(sandbox.search.found(in: core) == [])
     }
 }

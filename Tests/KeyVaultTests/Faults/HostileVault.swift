@@ -25,21 +25,21 @@ struct HostileVault {
         withUnsafeBytes(of: UInt32(area.count).littleEndian) { bytes.replaceSubrange(36..<40, with: $0) }
         bytes += area + good[file.register.lowerBound..<file.table.upperBound]
         let end = bytes.count
-        return VaultBytes.mended(bytes + good[file.checksum.lowerBound...], end: end)
+        return VaultBytes.repaired(bytes + good[file.checksum.lowerBound...], end: end)
     }
 
     /// Returns the file with one bit flipped, and the checksum corrected if it covers the bit.
     func flipped(_ bit: Int) -> [UInt8] {
         var bytes = good
         bytes[bit / 8] ^= 1 << UInt8(bit % 8)
-        return bit / 8 < file.checksum.lowerBound ? file.mended(bytes) : bytes
+        return bit / 8 < file.checksum.lowerBound ? file.repaired(bytes) : bytes
     }
 
     /// The forgeries: numbers at their limits in each field, and files of the wrong size.
     var forgeries: [Forgery] {
         wrongSizes + headerNumbers + file.slotStarts.flatMap(slotNumbers) + partNumbers + [
-            Forgery(name: "wrong magic", bytes: file.mended(Array("SVLU".utf8) + good.dropFirst(4))),
-            Forgery(name: "a blob's magic", bytes: file.mended(Array("SEAL".utf8) + good.dropFirst(4))),
+            Forgery(name: "wrong magic", bytes: file.repaired(Array("SVLU".utf8) + good.dropFirst(4))),
+            Forgery(name: "a blob's magic", bytes: file.repaired(Array("SEAL".utf8) + good.dropFirst(4))),
             Forgery(name: "32 slots of unknown kinds", bytes: with(area: Self.strangers(32), count: 32)),
             Forgery(name: "255 slots", bytes: with(area: Self.strangers(255), count: 255)),
             Forgery(name: "a slot area of 64 KiB", bytes: with(area: Self.strangers(2730), count: 32)),
@@ -127,6 +127,6 @@ struct HostileVault {
         var bytes = good
         withUnsafeBytes(of: passes.littleEndian) { bytes.replaceSubrange(start + 16..<start + 20, with: $0) }
         withUnsafeBytes(of: memoryKiB.littleEndian) { bytes.replaceSubrange(start + 20..<start + 24, with: $0) }
-        return file.mended(bytes)
+        return file.repaired(bytes)
     }
 }

@@ -16,20 +16,20 @@ import Testing
 struct RekeyKillFaultTests {
     @Test(arguments: RekeyedVault.Removal.allCases)
     func aKilledRekeyIsCompletedByTheNextPersonAndLosesNothing(_ removal: RekeyedVault.Removal) throws {
-        let yard = try RekeyedVault(removal)
+        let sandbox = try RekeyedVault(removal)
         var outcomes: Set<Bool> = []
         var killCount = 0
-        let calls = try calls(of: yard)
+        let calls = try calls(of: sandbox)
         for call in calls {
-            let leaver = try yard.addLeaver()
-            let traced = yard.rekey(removing: leaver)
+            let leaver = try sandbox.addLeaver()
+            let traced = sandbox.rekey(removing: leaver)
             defer { traced.removeLog() }
-            let killed = try traced.run(killedAt: call, environment: yard.environment)
+            let killed = try traced.run(killedAt: call, environment: sandbox.environment)
             // The last calls of the first rekey may not occur again, because their results are already written.
             let isKilled = killed.status == .signalled(SIGKILL)
             #expect(isKilled || killed.exitCode == 0, "\(call): \(killed.errorText)")
             killCount += isKilled ? 1 : 0
-            let isOut = try yard.expectWhole("\(call)", without: leaver)
+            let isOut = try sandbox.expectWhole("\(call)", without: leaver)
             if !isKilled || killed.outputText.contains("period") { #expect(isOut, "\(call)") }
             outcomes.insert(isOut)
         }
@@ -38,13 +38,13 @@ struct RekeyKillFaultTests {
 
     /// Returns the calls of an undisturbed rekey from the acquisition of the lock. The short form uses the renames and
     /// a few of the others.
-    private func calls(of yard: RekeyedVault) throws -> [TracedProcess.Call] {
-        let leaver = try yard.addLeaver()
-        let traced = yard.rekey(removing: leaver)
+    private func calls(of sandbox: RekeyedVault) throws -> [TracedProcess.Call] {
+        let leaver = try sandbox.addLeaver()
+        let traced = sandbox.rekey(removing: leaver)
         defer { traced.removeLog() }
-        let result = try traced.run(environment: yard.environment)
+        let result = try traced.run(environment: sandbox.environment)
         #expect(result.exitCode == 0 && result.outputText.contains("period"), "\(result.errorText)")
-        #expect(try yard.expectWhole("undisturbed", without: leaver))
+        #expect(try sandbox.expectWhole("undisturbed", without: leaver))
         let calls = try traced.calls(from: "\".lock\"").filter(\.isChange)
         let renames = calls.filter { $0.name == "renameat" && $0.line.contains("\"vault") }
         // The rekey writes three times, and at least one write ends the rotation.
@@ -56,10 +56,10 @@ struct RekeyKillFaultTests {
     }
 
     /// The damaged part of an abandoned `vault`.
-    enum GivenUp: String, CaseIterable, Sendable { case index, file }
+    enum AbandonedPart: String, CaseIterable, Sendable { case index, file }
 
     /// `vault rekey --without-vault` is killed and run again. It loses only the damaged parts.
-    @Test(arguments: GivenUp.allCases) func aKilledGivingUpLosesNothingMore(_ damage: GivenUp) throws {
+    @Test(arguments: AbandonedPart.allCases) func aKilledGivingUpLosesNothingMore(_ damage: AbandonedPart) throws {
         let calls = try givingUpCalls(damage)
         let renames = calls.filter { $0.name == "renameat" && $0.line.contains("\"vault") }
         #expect(renames.count >= 3 && calls.contains { $0.name == "linkat" && $0.line.contains("abandoned") })
@@ -69,22 +69,22 @@ struct RekeyKillFaultTests {
         }
         var killCount = 0
         for (_, call) in sampled {
-            let yard = try GivenUpVault(damage)
-            let traced = yard.rekey()
+            let sandbox = try AbandonedVault(damage)
+            let traced = sandbox.rekey()
             defer { traced.removeLog() }
-            let killed = try traced.run(killedAt: call, environment: yard.environment)
+            let killed = try traced.run(killedAt: call, environment: sandbox.environment)
             killCount += killed.status == .signalled(SIGKILL) ? 1 : 0
-            try yard.expectWhole("\(damage) \(call)")
+            try sandbox.expectWhole("\(damage) \(call)")
         }
         #expect(killCount > sampled.count * 3 / 4)
     }
 
     /// Returns the calls of an undisturbed run from the acquisition of the lock.
-    private func givingUpCalls(_ damage: GivenUp) throws -> [TracedProcess.Call] {
-        let yard = try GivenUpVault(damage)
-        let traced = yard.rekey()
+    private func givingUpCalls(_ damage: AbandonedPart) throws -> [TracedProcess.Call] {
+        let sandbox = try AbandonedVault(damage)
+        let traced = sandbox.rekey()
         defer { traced.removeLog() }
-        let result = try traced.run(environment: yard.environment)
+        let result = try traced.run(environment: sandbox.environment)
         #expect(result.outputText.contains("period"), "\(result.errorText)")
         return try traced.calls(from: "\".lock\"").filter(\.isChange)
     }
@@ -122,7 +122,7 @@ final class RekeyedVault {
     enum Removal: String, CaseIterable, Sendable { case service, person }
 
     /// The removed holder, with the credentials.
-    struct Leaver {
+    struct RemovedHolder {
         let id: UInt32
         let credential: VaultCredential
         let vault: Vault
@@ -179,7 +179,7 @@ final class RekeyedVault {
     }
 
     /// Adds a slot for a holder, who opens the vault with it.
-    func addLeaver() throws -> Leaver {
+    func addLeaver() throws -> RemovedHolder {
         round += 1
         let credential: VaultCredential
         let id: UInt32
@@ -198,10 +198,10 @@ final class RekeyedVault {
         let vault = try fixture.open(with: credential)
         var roots = [vault.keys.service]
         if removal == .person { roots.append(try vault.keys.withPerson { root throws(VaultError) in root }) }
-        return Leaver(id: id, credential: credential, vault: vault, roots: roots)
+        return RemovedHolder(id: id, credential: credential, vault: vault, roots: roots)
     }
 
-    func rekey(removing leaver: Leaver) -> TracedProcess {
+    func rekey(removing leaver: RemovedHolder) -> TracedProcess {
         TracedProcess(
             ["vault", "rekey", "--remove-slot", "\(leaver.id)", "--yes", "--json"] + asAda, of: "sealctl",
             log: fixture.directory.path + ".trace")
@@ -210,7 +210,7 @@ final class RekeyedVault {
     /// Checks that the next person's opening completes the rekey, and that all remaining holders can read everything.
     ///
     /// - Returns: `true` if the leaver has lost access. Otherwise the leaver is removed now.
-    func expectWhole(_ comment: Comment, without leaver: Leaver) throws -> Bool {
+    func expectWhole(_ comment: Comment, without leaver: RemovedHolder) throws -> Bool {
         // Between any two writes a service continues.
         try expectItems(try fixture.open(), isPersons: false, comment)
         let ada = try person()
@@ -245,7 +245,7 @@ final class RekeyedVault {
     }
 
     /// Checks that the credential, a running program and the old roots open nothing that is written now.
-    private func expectOut(_ leaver: Leaver, _ ada: Vault, _ comment: Comment) throws {
+    private func expectOut(_ leaver: RemovedHolder, _ ada: Vault, _ comment: Comment) throws {
         let refusal = code { () throws(VaultError) in _ = try fixture.open(with: leaver.credential) }
         #expect(refusal == (removal == .service ? .wrongKeyFile : .wrongIdentity), comment)
         try ada.add("after", "\(round)")

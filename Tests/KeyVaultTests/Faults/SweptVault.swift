@@ -164,7 +164,7 @@ final class SweptVault {
     }
 
     /// Returns the names of unexpected files. The next change of an item removes value files without an item.
-    func litter(withValues: Bool = true) throws -> [String] {
+    func staleFiles(withValues: Bool = true) throws -> [String] {
         let names = try SystemFile.names(fixture.beside(""))
         let keys = try SystemFile.names(fixture.directory.path("Keys"))
         let marks = try SystemFile.names(fixture.directory.path("Watermarks"))

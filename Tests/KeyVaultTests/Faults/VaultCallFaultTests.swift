@@ -22,7 +22,7 @@ struct VaultCallFaultTests {
             for error in errors { answers.insert(try fail(call, with: error, swept)) }
         }
         _ = try swept.prepare()
-        #expect(try swept.litter() == [])
+        #expect(try swept.staleFiles() == [])
         #expect(answers.isSuperset(of: ["done", "file"]), "\(answers)")
     }
 
@@ -49,7 +49,7 @@ struct VaultCallFaultTests {
         let isNew = try swept.wasChanged(old, comment)
         #expect(isNew ? ["done", "durabilityUnknown"].contains(answer) : Self.refusals.contains(answer), comment)
         // The next change of an item removes its value file.
-        #expect(try swept.litter(withValues: false) == [], comment)
+        #expect(try swept.staleFiles(withValues: false) == [], comment)
         return answer
     }
 

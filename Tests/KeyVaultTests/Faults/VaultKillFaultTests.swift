@@ -18,7 +18,7 @@ struct VaultKillFaultTests {
         for call in calls {
             let old = try swept.prepare()
             // A complete file that was never renamed is removed by the next write of that file.
-            #expect(Set(try swept.litter()).isSubset(of: SweptVault.pendingNames), "before \(call)")
+            #expect(Set(try swept.staleFiles()).isSubset(of: SweptVault.pendingNames), "before \(call)")
             let traced = swept.probe
             defer { traced.removeLog() }
             let killed = try traced.run(killedAt: call)
@@ -32,12 +32,12 @@ struct VaultKillFaultTests {
             let isNew = try swept.wasChanged(old, "\(call)")
             // An acknowledged change is kept.
             if killed.outputText.contains("done") { #expect(isNew, "\(call)") }
-            #expect(Set(try swept.litter(withValues: false)).isSubset(of: SweptVault.pendingNames), "\(call)")
+            #expect(Set(try swept.staleFiles(withValues: false)).isSubset(of: SweptVault.pendingNames), "\(call)")
             outcomes.insert(isNew)
         }
         #expect(unreached <= max(2, calls.count / 50))
         _ = try swept.prepare()
-        #expect(Set(try swept.litter()).isSubset(of: SweptVault.pendingNames))
+        #expect(Set(try swept.staleFiles()).isSubset(of: SweptVault.pendingNames))
         // Both outcomes occurred, so the sweep included the rename.
         #expect(outcomes == [true, false])
     }

@@ -166,9 +166,9 @@ import Testing
     }
 
     @Test func itListsASlotOnlyWithAllItsFields() throws {
-        let yard = SlotYard()
+        let sandbox = SlotSandbox()
         for subject in SlotSubject.all {
-            let slot = try yard.slot(subject.maker, id: 4)
+            let slot = try sandbox.slot(subject.maker, id: 4)
             func listing(
                 id: UInt32 = 4, kind: SlotKind? = nil, reach: SlotReach? = nil, createdAt: UInt64? = nil,
                 publicKey: [UInt8]? = nil, parameters: [UInt8]? = nil

@@ -36,15 +36,15 @@ import Testing
     }
 
     @Test func keysThatDoNotFitAreLeftOutForPersonsOnly() throws {
-        let yard = try RekeyYard()
-        try yard.fixture.plant { draft in
+        let sandbox = try RekeySandbox()
+        try sandbox.fixture.plant { draft in
             draft.fillKeyring(upTo: 5)
             draft.service.keyring[2].wrappedKey[40] ^= 1
         }
-        #expect(code { () throws(VaultError) in _ = try yard.fixture.open() } == .corrupt)
-        let epochs = try yard.person().current().service.keyring.map(\.epoch)
-        let ids = try yard.person().currentKeyring()
-        let held = try yard.person().current().service.keyring.filter {
+        #expect(code { () throws(VaultError) in _ = try sandbox.fixture.open() } == .corrupt)
+        let epochs = try sandbox.person().current().service.keyring.map(\.epoch)
+        let ids = try sandbox.person().currentKeyring()
+        let held = try sandbox.person().current().service.keyring.filter {
             ids.sealingKey(for: KeySummary($0).id)?.epoch == $0.epoch
         }
         #expect(held.map(\.epoch) == epochs.enumerated().filter { $0.offset != 2 }.map(\.element))

@@ -5,13 +5,13 @@ import Testing
 
 /// Tests of items that remain on their machine, in a vault that another machine rekeys.
 @Suite struct DeviceItemRekeyTests {
-    private let yard: RekeyYard
+    private let sandbox: RekeySandbox
     private let (here, there): (String, String)
 
     init() throws {
-        yard = try RekeyYard()
-        here = try yard.fixture.machine("here", digit: "a")
-        there = try yard.fixture.machine("there", digit: "b")
+        sandbox = try RekeySandbox()
+        here = try sandbox.fixture.machine("here", digit: "a")
+        there = try sandbox.fixture.machine("there", digit: "b")
     }
 
     private func onMachine<Result>(_ id: String, _ body: () throws -> Result) rethrows -> Result {
@@ -19,10 +19,10 @@ import Testing
     }
 
     private static let accounts: [(name: String, accessibility: Accessibility, value: [UInt8])] = [
-        ("small service", .afterFirstUnlockThisDeviceOnly, RekeyYard.small),
-        ("large service", .afterFirstUnlockThisDeviceOnly, RekeyYard.large),
-        ("small person", .whenUnlockedThisDeviceOnly, RekeyYard.small),
-        ("large person", .whenUnlockedThisDeviceOnly, RekeyYard.large),
+        ("small service", .afterFirstUnlockThisDeviceOnly, RekeySandbox.small),
+        ("large service", .afterFirstUnlockThisDeviceOnly, RekeySandbox.large),
+        ("small person", .whenUnlockedThisDeviceOnly, RekeySandbox.small),
+        ("large person", .whenUnlockedThisDeviceOnly, RekeySandbox.large),
     ]
 
     /// A rekey wraps item keys again and needs no value, so it keeps items that its machine cannot read.
@@ -34,28 +34,29 @@ import Testing
     ///                                    cannot read them
     ///     reads them, changes one
     @Test(arguments: [false, true]) func theItemsOfAMachineSurviveTheRekeyOfAnother(removesPerson: Bool) throws {
-        let running = try yard.person()
+        let running = try sandbox.person()
         try onMachine(here) {
             for account in Self.accounts {
                 try running.add("device", account.name, account.accessibility, account.value)
             }
         }
         try onMachine(there) {
-            let other = try yard.person()
+            let other = try sandbox.person()
             try expectWrongDevice(other)
-            try other.rekey(removesPerson ? RekeyOptions(removing: [yard.bobSlot]) : RekeyOptions(renewsPersons: true))
+            try other.rekey(
+                removesPerson ? RekeyOptions(removing: [sandbox.bobSlot]) : RekeyOptions(renewsPersons: true))
             try expectWrongDevice(other)
-            try expectWrongDevice(try yard.person())
+            try expectWrongDevice(try sandbox.person())
         }
         try onMachine(here) {
-            for vault in [running, try yard.person()] {
+            for vault in [running, try sandbox.person()] {
                 for account in Self.accounts { #expect(try vault.value("device", account.name) == account.value) }
                 #expect(vault.period == 2)
             }
             try running.update("device", "large person", value: [4])
             #expect(try running.value("device", "large person") == [4])
         }
-        try onMachine(there) { try expectWrongDevice(try yard.person()) }
+        try onMachine(there) { try expectWrongDevice(try sandbox.person()) }
     }
 
     private func expectWrongDevice(_ vault: Vault) throws {

@@ -9,17 +9,17 @@ import Testing
 
 /// Tests that a service cannot prevent a person's rekey by its compartment's contents or by changing its file.
 @Suite struct HostileServiceRekeyTests {
-    private let yard: RekeyYard
-    private var fixture: VaultFixture { yard.fixture }
+    private let sandbox: RekeySandbox
+    private var fixture: VaultFixture { sandbox.fixture }
 
-    init() throws { yard = try RekeyYard() }
+    init() throws { sandbox = try RekeySandbox() }
 
     private func plant(_ change: (inout VaultDraft) throws(VaultError) -> Void) throws { try fixture.plant(change) }
 
     private func expectRekeyed(_ report: RekeyReport) throws {
         #expect(report.period == 2)
         #expect(try fixture.open().period == 2)
-        try yard.expectAllItems(try yard.person(), isPersons: true)
+        try sandbox.expectAllItems(try sandbox.person(), isPersons: true)
     }
 
     // MARK: The log
@@ -27,9 +27,9 @@ import Testing
     /// The file's contents are correct, and so is its log.
     @Test func aRekeyThatFixesAModeIsLogged() throws {
         chmod(fixture.path, 0o666)
-        let report = try yard.person().rekey()
+        let report = try sandbox.person().rekey()
         #expect(report.isLogged && report.losses.isEmpty)
-        #expect(try yard.person().readAccessLog().unloggedCount == 0)
+        #expect(try sandbox.person().readAccessLog().unloggedCount == 0)
         try expectRekeyed(report)
     }
 
@@ -37,7 +37,7 @@ import Testing
 
     @Test func aKeyringThatIsNotFullLosesNothing() throws {
         try plant { draft in draft.fillKeyring(upTo: KeyringEntry.maximumCount - 1) }
-        let report = try yard.person().rekey()
+        let report = try sandbox.person().rekey()
         #expect(report.losses.isEmpty)
         #expect(try fixture.open().current().service.keyring.count == KeyringEntry.maximumCount)
         try expectRekeyed(report)
@@ -46,7 +46,7 @@ import Testing
     @Test func aFullKeyringIsRekeyedAndTheKeysThatGoAreNamed() throws {
         let old = try fixture.open().activeKey().id
         try plant { draft in draft.fillKeyring(upTo: KeyringEntry.maximumCount) }
-        let report = try yard.person().rekey()
+        let report = try sandbox.person().rekey()
         #expect(report.losses.keys.count == KeyringEntry.maximumCount / 2)
         // Of the unused keys the oldest are dropped. The key that was active remains.
         #expect(report.losses.keys.map(\.epoch) == Array(2...UInt32(KeyringEntry.maximumCount / 2 + 1)))
@@ -61,7 +61,7 @@ import Testing
     @Test func aFloodThatIsRepeatedChangesNothing() throws {
         for period in UInt32(2)...3 {
             try plant { draft in draft.fillKeyring(upTo: KeyringEntry.maximumCount) }
-            #expect(try yard.person().rekey().period == period)
+            #expect(try sandbox.person().rekey().period == period)
         }
     }
 
@@ -70,7 +70,7 @@ import Testing
             for index in draft.service.keyring.indices { draft.service.keyring[index].state = .decryptOnly }
             draft.service.state.rotation.minimumEpoch = .max
         }
-        try expectRekeyed(try yard.person().rekey())
+        try expectRekeyed(try sandbox.person().rekey())
         #expect(try fixture.open().activeKey().epoch == 2)
     }
 
@@ -83,7 +83,7 @@ import Testing
             draft.service.tokenKeys.append(token)
         }
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .corrupt)
-        let report = try yard.person().rekey()
+        let report = try sandbox.person().rekey()
         #expect(report.losses.keys.map(\.epoch) == [1])
         #expect(report.losses.tokenKeyCount == 1)
         try expectRekeyed(report)
@@ -101,14 +101,14 @@ import Testing
             role: .service, generation: contents.head.generation, vaultID: contents.head.vaultID, period: 1,
             slots: contents.head.slots, register: [], parts: parts + [(garbage, parts[0].bytes)])
         try SystemFile.write(fixture.path, try image.file(root: vault.keys.service, path: fixture.path))
-        try expectRekeyed(try yard.person().rekey())
+        try expectRekeyed(try sandbox.person().rekey())
         #expect(try fixture.open().current().service.head.entry(PartNumber(rawValue: 900)) == nil)
     }
 
     /// A resealed slot is larger than one in its own form, so a full area has no room for it.
     @Test func aSlotAreaThatUnknownFieldsFillIsRekeyed() throws {
         try plant { draft in fillSlots(&draft) }
-        try expectRekeyed(try yard.person().rekey())
+        try expectRekeyed(try sandbox.person().rekey())
     }
 
     private func fillSlots(_ draft: inout VaultDraft) {
@@ -126,15 +126,15 @@ import Testing
         let path = fixture.directory.path("new.key")
         let digits = SecureRandom.bytes(count: 32).withUnsafeBytes { $0.hexadecimal }
         try SystemFile.write(path, Array("sealed-key-1 \(digits)\n".utf8))
-        try yard.person().addSlot(.keyFile(path: path))
-        try yard.person().add("p", "new", .whenUnlocked)
-        try yard.expectAllItems(try fixture.open(with: .keyFile(path: path)), isPersons: false)
-        try yard.expectAllItems(try fixture.open(), isPersons: false)
+        try sandbox.person().addSlot(.keyFile(path: path))
+        try sandbox.person().add("p", "new", .whenUnlocked)
+        try sandbox.expectAllItems(try fixture.open(with: .keyFile(path: path)), isPersons: false)
+        try sandbox.expectAllItems(try fixture.open(), isPersons: false)
     }
 
     /// A refused change has changed neither file.
     @Test func aSlotThatDoesNotFitIsNotListed() throws {
-        let person = try yard.person()
+        let person = try sandbox.person()
         let before = try fixture.copy().files
         let contents = try person.current()
         var draft = try person.keys.withPerson { root throws(VaultError) in
@@ -236,15 +236,15 @@ import Testing
     }
 
     @Test(arguments: Damage.allCases) func personsGoOnBesideADamagedVaultAndRebuildIt(_ kind: Damage) throws {
-        let running = try yard.person()
+        let running = try sandbox.person()
         try damage(kind)
         let comment: Comment = "\(kind)"
-        try expectPersonsGoOn(try yard.person(), comment)
+        try expectPersonsGoOn(try sandbox.person(), comment)
         // A program that had the vault open continues as well.
         #expect(try running.value("p", "new") == [8], comment)
         try running.add("p", "running", .whenUnlocked, [9])
 
-        let report = try yard.person().rekey(rebuilding())
+        let report = try sandbox.person().rekey(rebuilding())
         #expect(report.losses.isCompartmentLost && report.period == 2, comment)
         // Large values are removed with the file whose index has their keys.
         let aside = report.losses.setAside
@@ -258,7 +258,7 @@ import Testing
         // The epoch is later than every possible epoch of the former period.
         #expect(try service.activeKey().epoch == KeyringEntry.maximumEpoch(period: 1) + 1, comment)
         try service.add("s", "again")
-        let person = try yard.person()
+        let person = try sandbox.person()
         #expect(try person.value("p", "running") == [9], comment)
         #expect(try person.value("s", "again") == [1, 2, 3], comment)
         #expect(try running.value("s", "again") == [1, 2, 3], comment)
@@ -276,7 +276,7 @@ import Testing
 
     @Test func aVaultThatOpensIsNotGivenUp() throws {
         let before = try fixture.copy()
-        #expect(code { () throws(VaultError) in try yard.person().rekey(rebuilding()) } == .invalidArgument)
+        #expect(code { () throws(VaultError) in try sandbox.person().rekey(rebuilding()) } == .invalidArgument)
         #expect(try fixture.copy().files == before.files)
         // Without persons no other copy exists.
         let alone = try VaultFixture("group.com.example.alone")
@@ -285,10 +285,10 @@ import Testing
     }
 
     @Test func onlyTheIndexOfItemsIsGivenUpWhereTheRestOpens() throws {
-        try yard.damageIndex()
+        try sandbox.damageIndex()
         let key = try fixture.open().activeKey().id
-        #expect(code { () throws(VaultError) in try yard.person().rekey() } == .corrupt)
-        let report = try yard.person().rekey(rebuilding())
+        #expect(code { () throws(VaultError) in try sandbox.person().rekey() } == .corrupt)
+        let report = try sandbox.person().rekey(rebuilding())
         #expect(report.losses.isItemIndexLost && !report.losses.isCompartmentLost)
         #expect(try fixture.open().keyring.sealingKey(for: key) != nil)
         #expect(try fixture.open().items().isEmpty)
@@ -297,22 +297,24 @@ import Testing
     /// A removed service that can still write the directory delays the rekey's completion, but not permanently.
     @Test(arguments: [1, 2], [Damage.missing, .garbage, .code])
     func aRekeyThatADamagedVaultHoldsUpIsCompletedWithAFreshOne(count: Int, kind: Damage) throws {
-        for write in try yard.writes(RekeyOptions(removing: [yard.serviceSlot])).prefix(count) { try yard.put(write) }
+        for write in try sandbox.writes(RekeyOptions(removing: [sandbox.serviceSlot])).prefix(count) {
+            try sandbox.put(write)
+        }
         try damage(kind)
-        let person = try yard.person()
+        let person = try sandbox.person()
         #expect(person.rekeyFailure != nil)
         #expect(code { () throws(VaultError) in try person.add("p", "a", .whenUnlocked) } != nil)
         #expect(code { () throws(VaultError) in try person.rekey() } != nil)
         let report = try person.rekey(rebuilding())
         #expect(report.period == 3 && report.losses.isCompartmentLost)
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .wrongKeyFile)
-        let again = try yard.person()
+        let again = try sandbox.person()
         #expect(again.rekeyFailure == nil)
         #expect(try again.current().register?.nextRoot == nil)
-        #expect(try again.value("small", "person") == RekeyYard.small)
+        #expect(try again.value("small", "person") == RekeySandbox.small)
         try again.add("p", "a", .whenUnlocked)
         try again.add("s", "a", .afterFirstUnlock)
-        #expect(try yard.person(yard.bob).value("s", "a") == [1, 2, 3])
+        #expect(try sandbox.person(sandbox.bob).value("s", "a") == [1, 2, 3])
     }
 
     /// An older write of `vault` is restored. Persons continue, and nothing in it is dropped or accepted.
@@ -320,12 +322,12 @@ import Testing
         let before = try fixture.copy()
         let service = try fixture.open()
         try service.beginRotation()
-        let running = try yard.person()
+        let running = try sandbox.person()
         try fixture.restore(before, ["vault"])
-        let person = try yard.person()
+        let person = try sandbox.person()
         try expectPersonsGoOn(person, "older")
         #expect(try running.value("p", "new") == [8])
-        for vault in [person, try yard.person()] {
+        for vault in [person, try sandbox.person()] {
             #expect(vault.keyring.active == nil)
             #expect(code { () throws(VaultError) in _ = try vault.activeKey() } == .rolledBack)
             #expect(code { () throws(VaultError) in _ = try vault.value("small", "service") } == .rolledBack)
@@ -333,37 +335,37 @@ import Testing
         }
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .rolledBack)
         #expect(try SystemFile.read(fixture.path) == before.files["vault"])
-        try fixture.accept(.identity(yard.ada))
-        let report = try yard.person().rekey()
+        try fixture.accept(.identity(sandbox.ada))
+        let report = try sandbox.person().rekey()
         #expect(report.period == 2 && report.losses.isEmpty)
-        #expect(try fixture.open().value("small", "service") == RekeyYard.small)
+        #expect(try fixture.open().value("small", "service") == RekeySandbox.small)
     }
 
     /// The former bytes return after the rebuild and are refused.
     @Test func theVaultOfBeforeIsRefusedAfterARebuild() throws {
         let before = try fixture.copy()
         try damage(.garbage)
-        try yard.person().rekey(rebuilding())
+        try sandbox.person().rekey(rebuilding())
         _ = try fixture.open()
         try fixture.restore(before, ["vault"])
         let refusal = code { () throws(VaultError) in _ = try fixture.open() }
         #expect([.replaced, .rolledBack, .wrongKeyFile].contains(refusal))
-        #expect(code { () throws(VaultError) in _ = try yard.person().value("small", "service") } != nil)
+        #expect(code { () throws(VaultError) in _ = try sandbox.person().value("small", "service") } != nil)
     }
 
     /// A group's backup restores the lost data, and its keys come before the new one.
     @Test func aBackupBringsBackWhatWasGivenUp() throws {
         let key = try fixture.open().activeKey()
         let file = fixture.directory.path("backup")
-        _ = try yard.person().export(
-            to: file, for: [.recipient(yard.ada.recipient)])
+        _ = try sandbox.person().export(
+            to: file, for: [.recipient(sandbox.ada.recipient)])
         try damage(.garbage)
-        try yard.person().rekey(rebuilding())
+        try sandbox.person().rekey(rebuilding())
         let report = try Vault.import(
-            from: file, opening: .identity(yard.ada), fixture.accessGroup, in: fixture.home,
-            with: .identity(yard.ada))
+            from: file, opening: .identity(sandbox.ada), fixture.accessGroup, in: fixture.home,
+            with: .identity(sandbox.ada))
         #expect(!report.isNewVault)
-        try yard.expectAllItems(try fixture.open(), isPersons: false)
+        try sandbox.expectAllItems(try fixture.open(), isPersons: false)
         #expect(try fixture.open().keyring.sealingKey(for: key.id) != nil)
     }
 }

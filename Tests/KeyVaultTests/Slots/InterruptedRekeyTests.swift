@@ -9,10 +9,10 @@ import Testing
 
 /// Tests of a rekey that ends between two of its writes.
 @Suite struct InterruptedRekeyTests {
-    private let yard: RekeyYard
-    private var fixture: VaultFixture { yard.fixture }
+    private let sandbox: RekeySandbox
+    private var fixture: VaultFixture { sandbox.fixture }
 
-    init() throws { yard = try RekeyYard() }
+    init() throws { sandbox = try RekeySandbox() }
 
     /// The kind of the removed slot.
     enum Removal: String, CaseIterable, Sendable { case none, service, person }
@@ -20,8 +20,8 @@ import Testing
     private func options(_ removal: Removal) -> RekeyOptions {
         switch removal {
         case .none: RekeyOptions(renewsPersons: true)
-        case .service: RekeyOptions(removing: [yard.serviceSlot])
-        case .person: RekeyOptions(removing: [yard.bobSlot])
+        case .service: RekeyOptions(removing: [sandbox.serviceSlot])
+        case .person: RekeyOptions(removing: [sandbox.bobSlot])
         }
     }
 
@@ -30,24 +30,24 @@ import Testing
         #expect(register.nextRoot == nil && register.period == 2)
         let head = try CompartmentHead(parsing: SystemFile.read(fixture.path), path: "")
         #expect(head.period == 2)
-        try yard.expectAllItems(vault, isPersons: true)
+        try sandbox.expectAllItems(vault, isPersons: true)
         #expect(try vault.readAccessLog().badCount == 0)
     }
 
     @Test(arguments: 1...3, Removal.allCases) func theNextPersonCompletesIt(count: Int, removal: Removal) throws {
-        let writes = try yard.writes(options(removal))
+        let writes = try sandbox.writes(options(removal))
         #expect(writes.map(\.role) == [.person, .service, .person])
-        for write in writes.prefix(count) { try yard.put(write) }
-        try expectCompleted(try yard.person())
+        for write in writes.prefix(count) { try sandbox.put(write) }
+        try expectCompleted(try sandbox.person())
         let service = code { () throws(VaultError) in _ = try fixture.open() }
         #expect(service == (removal == .service ? .wrongKeyFile : nil))
-        let bob = code { () throws(VaultError) in _ = try yard.person(yard.bob) }
+        let bob = code { () throws(VaultError) in _ = try sandbox.person(sandbox.bob) }
         #expect(bob == (removal == .person ? .wrongIdentity : nil))
     }
 
     /// A service can enter a write with an impossible generation.
     @Test func anEntryOfGenerationZeroEndsNoProgram() throws {
-        let vault = try yard.person()
+        let vault = try sandbox.person()
         for role in [CompartmentRole.service, .person] {
             let forged = VaultWrite(role, period: 1, generation: 0)
             _ = try vault.noteChange(.keyAdded, nil, forged, mayBeUnlogged: false, isKeyNewest: true)
@@ -58,40 +58,40 @@ import Testing
     // rekey:       enters write 2 ... killed
     // completion:  ...................... writes it some generations later
     @Test func theGenerationsThatACompletionLeavesOutAreNoUnloggedWrites() throws {
-        let rekeying = try yard.person()
-        let writes = try yard.writes(options(.service))
+        let rekeying = try sandbox.person()
+        let writes = try sandbox.writes(options(.service))
         let entered = VaultWrite(.service, period: 2, generation: 1)
         _ = try rekeying.noteChange(.rekeyed, nil, entered, mayBeUnlogged: true, isKeyNewest: true)
-        try yard.put(writes[0])
-        let person = try yard.person()
+        try sandbox.put(writes[0])
+        let person = try sandbox.person()
         try expectCompleted(person)
         #expect(try #require(try person.current().serviceHead).generation > 1)
         #expect(try person.readAccessLog().unloggedCount == 0)
         // The count continues after a write without an entry.
-        let silent = try fixture.open(with: .identity(yard.ada), options: VaultOptions(accessLog: .off))
+        let silent = try fixture.open(with: .identity(sandbox.ada), options: VaultOptions(accessLog: .off))
         try silent.add("s", "unlogged")
         #expect(try person.readAccessLog().unloggedCount == 1)
     }
 
     @Test(arguments: 1...3, Removal.allCases)
     func aProgramOfAPersonThatIsRunningFollows(count: Int, removal: Removal) throws {
-        let running = try yard.person()
-        for write in try yard.writes(options(removal)).prefix(count) { try yard.put(write) }
-        try yard.expectAllItems(running, isPersons: true)
+        let running = try sandbox.person()
+        for write in try sandbox.writes(options(removal)).prefix(count) { try sandbox.put(write) }
+        try sandbox.expectAllItems(running, isPersons: true)
         try running.add("s", "a", .whenUnlocked)
         try running.add("s", "b", .afterFirstUnlock)
         try expectCompleted(running)
-        #expect(try yard.person().value("s", "a") == [1, 2, 3])
+        #expect(try sandbox.person().value("s", "a") == [1, 2, 3])
     }
 
     @Test(arguments: 1...3, [Removal.none, .person])
     func aServiceGoesOnBetweenTheWritesAndLosesNothing(count: Int, removal: Removal) throws {
         let running = try fixture.open()
-        for write in try yard.writes(options(removal)).prefix(count) { try yard.put(write) }
-        for vault in [running, try fixture.open()] { try yard.expectAllItems(vault, isPersons: false) }
+        for write in try sandbox.writes(options(removal)).prefix(count) { try sandbox.put(write) }
+        for vault in [running, try fixture.open()] { try sandbox.expectAllItems(vault, isPersons: false) }
         try running.add("s", "between")
         #expect(try fixture.open().value("s", "between") == [1, 2, 3])
-        let person = try yard.person()
+        let person = try sandbox.person()
         try expectCompleted(person)
         #expect(try person.value("s", "between") == [1, 2, 3])
         #expect(try running.value("s", "between") == [1, 2, 3])
@@ -101,25 +101,25 @@ import Testing
 
     @Test(arguments: 1...3) func aRemovedServiceIsOutWithTheSecondWrite(count: Int) throws {
         let running = try fixture.open()
-        for write in try yard.writes(options(.service)).prefix(count) { try yard.put(write) }
+        for write in try sandbox.writes(options(.service)).prefix(count) { try sandbox.put(write) }
         let used = code { () throws(VaultError) in _ = try running.value("small", "service") }
         let opened = code { () throws(VaultError) in _ = try fixture.open() }
         // The first write removes its slot from the register.
         #expect(opened == .wrongKeyFile)
         #expect(used == (count == 1 ? nil : .locked))
-        try expectCompleted(try yard.person())
+        try expectCompleted(try sandbox.person())
         #expect(code { () throws(VaultError) in _ = try running.value("small", "service") } == .locked)
     }
 
     /// Two persons complete the rekey at once, and the files are those of one of them.
     @Test func manyPersonsCompleteItAtOnce() throws {
-        for write in try yard.writes(options(.none)).prefix(1) { try yard.put(write) }
+        for write in try sandbox.writes(options(.none)).prefix(1) { try sandbox.put(write) }
         let results = try concurrently(6) { index in
-            let vault = try yard.person(index % 2 == 0 ? yard.ada : yard.bob)
+            let vault = try sandbox.person(index % 2 == 0 ? sandbox.ada : sandbox.bob)
             try vault.add("s", "\(index)", index % 3 == 0 ? .whenUnlocked : .afterFirstUnlock)
         }
         for result in results { try result.get() }
-        let vault = try yard.person()
+        let vault = try sandbox.person()
         try expectCompleted(vault)
         #expect(try vault.items(service: "s").count == 6)
     }
@@ -127,10 +127,10 @@ import Testing
     /// The test covers every mix of former, intermediate and new files that no writer leaves.
     @Test(arguments: [false, true]) func aMixThatNoWriterLeavesIsRefused(isKnown: Bool) throws {
         let before = try fixture.copy()
-        let writes = try yard.writes(options(.person))
+        let writes = try sandbox.writes(options(.person))
         if isKnown {
-            for write in writes { try yard.put(write) }
-            _ = try yard.person()
+            for write in writes { try sandbox.put(write) }
+            _ = try sandbox.person()
             _ = try fixture.open()
         }
         let old = ["vault": before.files["vault"] ?? [], "vault.person": before.files["vault.person"] ?? []]
@@ -144,7 +144,7 @@ import Testing
             try SystemFile.write(fixture.path, mix.service)
             let service = code { () throws(VaultError) in _ = try fixture.open() }
             #expect([.replaced, .rolledBack].contains(service), "\(mix.name): \(service?.rawValue ?? "opened")")
-            let person = code { () throws(VaultError) in _ = try yard.person().value("small", "service") }
+            let person = code { () throws(VaultError) in _ = try sandbox.person().value("small", "service") }
             #expect([.replaced, .rolledBack].contains(person), "\(mix.name): \(person?.rawValue ?? "opened")")
         }
     }
@@ -215,7 +215,7 @@ import Testing
         let name = UnlockName(vaultID: try fixture.person().heldContents.vaultID, .whenUnlocked)
         try fixture.onCache { () throws(any Error) in
             let service = try fixture.vault.open()
-            try fixture.yard.caches.store(UnlockTicket.make(name, root: .random(), deadline: 0), as: name, for: nil)
+            try fixture.sandbox.caches.store(UnlockTicket.make(name, root: .random(), deadline: 0), as: name, for: nil)
             #expect(try !service.isUnlocked())
             #expect(try service.items().map(\.account) == ["service"])
             #expect(code { () throws(VaultError) in _ = try service.value("s", "person") } == .locked)

@@ -4,7 +4,7 @@ import Testing
 @testable import KeyVault
 
 @Suite struct RecipientSlotTests {
-    private let yard = SlotYard()
+    private let sandbox = SlotSandbox()
 
     /// The points of RFC 7748 that lead to an all-zero secret with every private key, according to libsodium's list.
     static let lowOrder: [[UInt8]] = [
@@ -30,11 +30,11 @@ import Testing
         let identity = try Identity.random()
         let opener = RecipientOpener(key: identity.keys[0])
         for topBit in [UInt8(0), 0x80] {
-            var slot = try yard.slot(RecipientMaker(recipient: identity.recipient, isUnattended: false))
+            var slot = try sandbox.slot(RecipientMaker(recipient: identity.recipient, isUnattended: false))
             slot.ephemeral = point
             slot.ephemeral[31] |= topBit
-            #expect(refusal(of: slot, opener, yard.vaultID) == .lowOrderPoint)
-            #expect(yard.search([slot]).failure(with: [opener]) == .wrongIdentity)
+            #expect(refusal(of: slot, opener, sandbox.vaultID) == .lowOrderPoint)
+            #expect(sandbox.search([slot]).failure(with: [opener]) == .wrongIdentity)
         }
     }
 
@@ -60,15 +60,15 @@ import Testing
 
     @Test func anotherRecipientsSlotCostsNoMultiplication() throws {
         let (own, other) = (try Identity.random(), try Identity.random())
-        var slot = try yard.slot(RecipientMaker(recipient: own.recipient, isUnattended: true))
+        var slot = try sandbox.slot(RecipientMaker(recipient: own.recipient, isUnattended: true))
         // If a low-order point were tried, the error would reveal it.
         slot.ephemeral = [UInt8](repeating: 0, count: 32)
-        #expect(refusal(of: slot, RecipientOpener(key: other.keys[0]), yard.vaultID) == .authenticationFailed)
+        #expect(refusal(of: slot, RecipientOpener(key: other.keys[0]), sandbox.vaultID) == .authenticationFailed)
     }
 
     @Test func theSlotSaysWhomItIsFor() throws {
         let identity = try Identity.random()
-        let slot = try yard.slot(RecipientMaker(recipient: identity.recipient, isUnattended: false))
+        let slot = try sandbox.slot(RecipientMaker(recipient: identity.recipient, isUnattended: false))
         #expect(slot.publicKey == identity.recipient.key.bytes)
     }
 }

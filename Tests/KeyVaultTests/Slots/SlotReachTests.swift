@@ -19,7 +19,7 @@ import Testing
     }
 
     @Test func anUnknownKindOrFormIsUnsupportedNotCorrupt() throws {
-        let slot = try SlotYard().slot(SlotSubject.all[1].maker)
+        let slot = try SlotSandbox().slot(SlotSubject.all[1].maker)
         for (offset, value) in [(0, UInt8(0)), (0, 5), (0, 255), (2, 2), (2, 255)] {
             #expect(code { () throws(VaultError) in _ = try slot.changing(offset, to: [value]) } == .unsupported)
         }
@@ -30,13 +30,13 @@ import Testing
     }
 
     @Test func aSlotWithoutANumberIsCorrupt() throws {
-        let slot = try SlotYard().slot(SlotSubject.all[1].maker, id: 0)
+        let slot = try SlotSandbox().slot(SlotSubject.all[1].maker, id: 0)
         #expect(code { () throws(VaultError) in _ = try KeySlot.parsed(slot.encoded, role: .service) } == .corrupt)
     }
 
     @Test func aSlotOfTheOtherFileIsCorrupt() throws {
         for subject in SlotSubject.all {
-            let slot = try SlotYard().slot(subject.maker)
+            let slot = try SlotSandbox().slot(subject.maker)
             for role in CompartmentRole.allCases {
                 let refusal = code { () throws(VaultError) in _ = try KeySlot.parsed(slot.encoded, role: role) }
                 #expect(refusal == (role == slot.reach.role ? nil : .corrupt))
@@ -45,8 +45,8 @@ import Testing
     }
 
     @Test func slotsOutOfOrderOrOfOneNumberAreCorrupt() throws {
-        let yard = SlotYard()
-        let slots = try [UInt32(1), 2, 2].map { try yard.slot(SlotSubject.all[1].maker, id: $0).encoded }
+        let sandbox = SlotSandbox()
+        let slots = try [UInt32(1), 2, 2].map { try sandbox.slot(SlotSubject.all[1].maker, id: $0).encoded }
         func refusal(_ slots: [[UInt8]]) -> VaultError.Code? {
             code { () throws(VaultError) in
                 _ = try KeySlot.parse(slots.flatMap(\.self)[...], count: slots.count, role: .service, path: "vault")
@@ -58,18 +58,18 @@ import Testing
     }
 
     @Test func oneSecretInAKeyFileAndACredentialOpensOnlyTheSlotOfItsKind() throws {
-        let yard = SlotYard()
+        let sandbox = SlotSandbox()
         let secret = SecretBytes.random(count: 32)
         let (file, credential) = (
             KeyTextSlot(.keyFile, key: secret.copied()), KeyTextSlot(.credential, key: secret.copied())
         )
-        let slot = try yard.slot(file)
+        let slot = try sandbox.slot(file)
         let renamed = try #require(try slot.changing(0, to: [SlotKind.credential.rawValue]))
-        #expect(refusal(of: slot, file, yard.vaultID) == nil)
-        #expect(refusal(of: renamed, credential, yard.vaultID) == .authenticationFailed)
+        #expect(refusal(of: slot, file, sandbox.vaultID) == nil)
+        #expect(refusal(of: renamed, credential, sandbox.vaultID) == .authenticationFailed)
         let salt = [UInt8](repeating: 1, count: 16)
-        let one = file.holder(parameters: salt[...], vaultID: yard.vaultID).withUnsafeBytes { Array($0) }
-        let two = credential.holder(parameters: salt[...], vaultID: yard.vaultID).withUnsafeBytes { Array($0) }
+        let one = file.holder(parameters: salt[...], vaultID: sandbox.vaultID).withUnsafeBytes { Array($0) }
+        let two = credential.holder(parameters: salt[...], vaultID: sandbox.vaultID).withUnsafeBytes { Array($0) }
         #expect(one != two)
     }
 }

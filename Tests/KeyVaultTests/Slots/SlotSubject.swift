@@ -26,7 +26,7 @@ struct SlotSubject: Sendable, CustomTestStringConvertible {
         let (own, other) = (try Passphrase("correct horse"), try Passphrase("battery staple"))
         return SlotSubject(
             testDescription: "passphrase", maker: PassphraseMaker(passphrase: own, costs: .minimum),
-            opener: MemoOpener(PassphraseOpener(passphrase: own)), stranger: PassphraseOpener(passphrase: other),
+            opener: CachingOpener(PassphraseOpener(passphrase: own)), stranger: PassphraseOpener(passphrase: other),
             mismatch: .wrongPassphrase)
     }
 
@@ -52,7 +52,7 @@ struct SlotSubject: Sendable, CustomTestStringConvertible {
 
 /// The same opener, which derives the secret of the same parameters only once. The tests flip every bit of a slot, and
 /// most bits do not change the parameters.
-final class MemoOpener: SlotOpener {
+final class CachingOpener: SlotOpener {
     private let base: any SlotOpener
     private let seen = Mutex<[[UInt8]: HolderSecret]>([:])
 

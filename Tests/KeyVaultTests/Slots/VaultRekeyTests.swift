@@ -8,7 +8,7 @@ import Testing
 @testable import KeyVault
 
 /// A vault with two persons and a service, and items of both classes, in the index and in separate files.
-struct RekeyYard {
+struct RekeySandbox {
     let fixture: VaultFixture
     /// The person who creates and rekeys the vault.
     let ada: Identity
@@ -99,10 +99,10 @@ struct RekeyYard {
 
 /// Tests of new roots: a former member's knowledge becomes useless, and the others notice nothing.
 @Suite struct VaultRekeyTests {
-    private let yard: RekeyYard
-    private var fixture: VaultFixture { yard.fixture }
+    private let sandbox: RekeySandbox
+    private var fixture: VaultFixture { sandbox.fixture }
 
-    init() throws { yard = try RekeyYard() }
+    init() throws { sandbox = try RekeySandbox() }
 
     private func head(_ role: CompartmentRole) throws -> CompartmentHead {
         try CompartmentHead(parsing: SystemFile.read(fixture.beside(role.leaf)), path: "")
@@ -128,10 +128,10 @@ struct RekeyYard {
         let service = try fixture.open()
         let old = service.keys.service
         let before = try fixture.copy()
-        let person = try yard.person()
-        let report = try person.removeSlot(id: yard.serviceSlot)
-        #expect(report.period == 2 && report.removed.map(\.id) == [yard.serviceSlot])
-        #expect(report.kept.map(\.id) == [1, yard.bobSlot])
+        let person = try sandbox.person()
+        let report = try person.removeSlot(id: sandbox.serviceSlot)
+        #expect(report.period == 2 && report.removed.map(\.id) == [sandbox.serviceSlot])
+        #expect(report.kept.map(\.id) == [1, sandbox.bobSlot])
         // The service is running, reopens with the credential, and is a user who has never seen the vault.
         #expect(code { () throws(VaultError) in _ = try service.value("small", "service") } == .locked)
         #expect(code { () throws(VaultError) in try service.add("s", "a") } == .locked)
@@ -141,24 +141,24 @@ struct RekeyYard {
         // Every user who has seen the new copy refuses the old one.
         try fixture.restore(before)
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .rolledBack)
-        #expect(code { () throws(VaultError) in _ = try yard.person() } == .rolledBack)
+        #expect(code { () throws(VaultError) in _ = try sandbox.person() } == .rolledBack)
         #expect(code { () throws(VaultError) in _ = try person.value("small", "service") } == .rolledBack)
         // For a user who has not seen it, the old copy is unchanged and contains nothing that was written since.
         try fixture.forget()
-        try yard.expectAllItems(try fixture.open(), isPersons: false)
+        try sandbox.expectAllItems(try fixture.open(), isPersons: false)
     }
 
     @Test func aRemovedPersonOpensNothingNew() throws {
-        let bob = try yard.person(yard.bob)
+        let bob = try sandbox.person(sandbox.bob)
         let (oldService, oldPerson) = (bob.keys.service, try bob.keys.withPerson { root throws(VaultError) in root })
         let before = try fixture.copy()
-        let ada = try yard.person()
+        let ada = try sandbox.person()
         let formerKey = try #require(try ada.current().register?.personKey)
-        try ada.removeSlot(id: yard.bobSlot)
+        try ada.removeSlot(id: sandbox.bobSlot)
         #expect(code { () throws(VaultError) in _ = try bob.value("small", "person") } == .locked)
         #expect(code { () throws(VaultError) in _ = try bob.value("small", "service") } == .locked)
         #expect(code { () throws(VaultError) in try bob.rekey() } == .locked)
-        #expect(code { () throws(VaultError) in _ = try yard.person(yard.bob) } == .wrongIdentity)
+        #expect(code { () throws(VaultError) in _ = try sandbox.person(sandbox.bob) } == .wrongIdentity)
         for root in [oldService, oldPerson] {
             try expectNothingOpens(.service, with: root)
             try expectNothingOpens(.person, with: root)
@@ -167,7 +167,7 @@ struct RekeyYard {
         #expect(register.personKey != formerKey && register.chain.map(\.key).contains(formerKey))
         #expect(throws: Never.self) { try register.verify(path: "") }
         try fixture.restore(before)
-        #expect(code { () throws(VaultError) in _ = try yard.person() } == .rolledBack)
+        #expect(code { () throws(VaultError) in _ = try sandbox.person() } == .rolledBack)
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .rolledBack)
     }
 
@@ -178,18 +178,18 @@ struct RekeyYard {
         try elsewhere.directory.directory("Vaults/\(elsewhere.accessGroup)")
         let before = try fixture.copy()
         try elsewhere.restore(before)
-        let ada = try yard.person()
+        let ada = try sandbox.person()
         let service = try fixture.open()
-        try ada.removeSlot(id: yard.bobSlot)
+        try ada.removeSlot(id: sandbox.bobSlot)
         // The open `service` has seen it as well.
-        try yard.expectAllItems(service, isPersons: false)
-        try elsewhere.accept(.identity(yard.bob)).removeSlot(id: 1)
+        try sandbox.expectAllItems(service, isPersons: false)
+        try elsewhere.accept(.identity(sandbox.bob)).removeSlot(id: 1)
         try fixture.restore(try elsewhere.copy())
         for vault in [ada, service] {
             #expect(code { () throws(VaultError) in _ = try vault.value("small", "service") } == .forked)
         }
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .forked)
-        #expect(code { () throws(VaultError) in _ = try yard.person() } == .forked)
+        #expect(code { () throws(VaultError) in _ = try sandbox.person() } == .forked)
         #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .forked)
     }
 
@@ -198,7 +198,7 @@ struct RekeyYard {
     @Test(arguments: VaultSlotTests.Way.all, [false, true])
     func everyHolderWhoStaysFollowsAndReopens(_ way: VaultSlotTests.Way, renewsPersons: Bool) throws {
         try fixture.inUnit {
-            let ada = try yard.person()
+            let ada = try sandbox.person()
             let (slot, credential) = try way.make(fixture)
             try ada.addSlot(slot)
             let isPersons = way.reach == .whenUnlocked
@@ -206,12 +206,12 @@ struct RekeyYard {
             let holder = try fixture.open(with: credential)
             for period in [UInt32(2), 3] {
                 // Another person makes the rekey, without the other holders.
-                try yard.person(yard.bob).rekey(RekeyOptions(renewsPersons: renewsPersons))
-                try yard.expectAllItems(holder, isPersons: isPersons, "period \(period)")
+                try sandbox.person(sandbox.bob).rekey(RekeyOptions(renewsPersons: renewsPersons))
+                try sandbox.expectAllItems(holder, isPersons: isPersons, "period \(period)")
                 try holder.add("s", "\(period)", isPersons ? .whenUnlocked : .afterFirstUnlock)
                 #expect(holder.period == period)
                 let reopened = try fixture.open(with: credential)
-                try yard.expectAllItems(reopened, isPersons: isPersons, "period \(period)")
+                try sandbox.expectAllItems(reopened, isPersons: isPersons, "period \(period)")
                 // Its holder has written it in its own form.
                 let own = try #require(try reopened.slots().first { $0.id == reopened.openingSlot })
                 #expect(!own.isResealed)
@@ -222,9 +222,9 @@ struct RekeyYard {
 
     /// The holder's code for the vault is kept, so no holder must accept the vault again.
     @Test func nobodyHasToAcceptARekeyEvenWithoutAMemoryOfThePlace() throws {
-        try yard.person(yard.bob).rekey(RekeyOptions(renewsPersons: true))
+        try sandbox.person(sandbox.bob).rekey(RekeyOptions(renewsPersons: true))
         try fixture.forget()
-        try yard.expectAllItems(try yard.person(), isPersons: true)
+        try sandbox.expectAllItems(try sandbox.person(), isPersons: true)
     }
 
     @Test func valuesAreNotRewritten() throws {
@@ -239,15 +239,15 @@ struct RekeyYard {
         }
         let before = try files()
         #expect(before.count == 2)
-        try yard.person().rekey(RekeyOptions(renewsPersons: true))
+        try sandbox.person().rekey(RekeyOptions(renewsPersons: true))
         #expect(try files() == before)
-        try yard.expectAllItems(try yard.person(), isPersons: true)
+        try sandbox.expectAllItems(try sandbox.person(), isPersons: true)
     }
 
     // MARK: The start of a period
 
     @Test(arguments: [false, true]) func eachClassWithANewRootGoesOnInItsNextEpoch(renewsPersons: Bool) throws {
-        let vault = try yard.person()
+        let vault = try sandbox.person()
         func active(_ protection: ProtectionClass) throws -> UInt32 { try vault.activeKey(for: protection).epoch }
         let blob = SealedFile(fixture, under: try vault.activeKey())
         let token = try vault.withTokenKey { id, _ in id }
@@ -264,7 +264,7 @@ struct RekeyYard {
     }
 
     @Test func theAccessLogGoesOnUnderANewKey() throws {
-        let vault = try yard.person()
+        let vault = try sandbox.person()
         let number = vault.log.keyNumber
         try vault.rekey()
         try vault.add("s", "a")
@@ -281,7 +281,7 @@ struct RekeyYard {
 
     /// A service that opens the vault between writes 2 and 3 already uses the new key.
     @Test func theThirdWriteIsEnteredUnderTheNewLogKey() throws {
-        let vault = try yard.person()
+        let vault = try sandbox.person()
         let number = vault.log.keyNumber
         try vault.rekey()
         var numbers: [UInt32] = []
@@ -293,7 +293,7 @@ struct RekeyYard {
 
     /// The program enters its reading after an entry under the new key. The log remains whole and contains the entry.
     @Test func aProgramThatHadTheVaultOpenEntersUnderTheNewLogKey() throws {
-        let (service, vault) = (try fixture.open(), try yard.person())
+        let (service, vault) = (try fixture.open(), try sandbox.person())
         try vault.rekey()
         vault.note(.exported)
         service.note(.itemRead)
@@ -324,7 +324,7 @@ struct RekeyYard {
 
     /// The caller's slot number does not determine the reach, which no person has stated.
     @Test func aSlotOfAPersonThatNoPersonVouchedForDoesNotStay() throws {
-        let vault = try yard.person()
+        let vault = try sandbox.person()
         let contents = try vault.current()
         var draft = try vault.keys.withPerson { root throws(VaultError) in
             try VaultDraft(
@@ -333,26 +333,26 @@ struct RekeyYard {
         }
         draft.register.slots = draft.register.slots.map { slot in
             RegisteredSlot(
-                id: slot.id, kind: slot.kind, reach: slot.reach, isVouchedFor: slot.id != yard.bobSlot,
+                id: slot.id, kind: slot.kind, reach: slot.reach, isVouchedFor: slot.id != sandbox.bobSlot,
                 createdAt: slot.createdAt, addedBy: slot.addedBy, publicKey: slot.publicKey,
                 parameters: slot.parameters, label: slot.label)
         }
         func refusal(_ options: RekeyOptions) -> VaultError.Code? {
             code { () throws(VaultError) in _ = try RekeyPlan(draft, options) }
         }
-        #expect(refusal(RekeyOptions(keeping: [yard.bobSlot])) == .unvouchedSlots)
-        #expect(refusal(RekeyOptions(removing: [yard.bobSlot])) == nil)
+        #expect(refusal(RekeyOptions(keeping: [sandbox.bobSlot])) == .unvouchedSlots)
+        #expect(refusal(RekeyOptions(removing: [sandbox.bobSlot])) == nil)
     }
 
     @Test func aSlotThatIsNotThereOrTheLastOneIsRefusedAndNothingWritten() throws {
-        let vault = try yard.person()
+        let vault = try sandbox.person()
         let before = try fixture.copy().files
         func refused(_ ids: Set<UInt32>) -> VaultError.Code? {
             code { () throws(VaultError) in try vault.rekey(RekeyOptions(removing: ids)) }
         }
         #expect(refused([99]) == .slotNotFound)
-        #expect(refused([1, yard.bobSlot]) == .lastSlot)
-        #expect(refused([1, yard.bobSlot, yard.serviceSlot]) == .lastSlot)
+        #expect(refused([1, sandbox.bobSlot]) == .lastSlot)
+        #expect(refused([1, sandbox.bobSlot, sandbox.serviceSlot]) == .lastSlot)
         #expect(try fixture.copy().files == before)
     }
 
@@ -366,7 +366,7 @@ struct RekeyYard {
         let service = try fixture.create()
         let id = try service.addSlot(.keyFile(path: other)).id
         try service.add("s", "a")
-        try service.add("s", "large", RekeyYard.large)
+        try service.add("s", "large", RekeySandbox.large)
         let removed = try fixture.open(with: credential)
         let staying = try fixture.open()
         let old = removed.keys.service
@@ -376,8 +376,8 @@ struct RekeyYard {
         let head = try CompartmentHead(parsing: SystemFile.read(fixture.path), path: "")
         #expect(!head.isAuthentic(old) && head.period == 2)
         #expect(try staying.value("s", "a") == [1, 2, 3])
-        #expect(try staying.value("s", "large") == RekeyYard.large)
-        #expect(try fixture.open().value("s", "large") == RekeyYard.large)
+        #expect(try staying.value("s", "large") == RekeySandbox.large)
+        #expect(try fixture.open().value("s", "large") == RekeySandbox.large)
         // The first person is added later.
         let identity = try Identity.random()
         try fixture.open().addSlot(.recipient(identity.recipient))

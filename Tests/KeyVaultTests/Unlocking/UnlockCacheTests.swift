@@ -10,13 +10,13 @@ import Testing
 @Suite(.enabled(if: MemoryDirectory.isAvailable)) struct UnlockCacheTests {
     /// A cache, and names that no other test uses. Its tickets are removed at the end.
     final class Place {
-        let yard: CacheYard
+        let sandbox: CacheSandbox
         let cache: any UnlockCache
         let vaultID = SecureRandom.bytes(count: 16)
 
         init(_ kind: CacheKind) throws {
-            yard = try CacheYard(kind)
-            cache = yard.memory.map { RuntimeFileCache(below: $0.path) } ?? KernelKeyring()
+            sandbox = try CacheSandbox(kind)
+            cache = sandbox.memory.map { RuntimeFileCache(below: $0.path) } ?? KernelKeyring()
         }
 
         deinit { for name in [first, second] { try? cache.remove(name) } }
@@ -73,7 +73,7 @@ import Testing
         #expect(try place.read(place.first) == nil)
         try place.cache.remove(place.first)
         place.cache.wipeExpired(place.first)
-        #expect(try place.yard.memory.map { try SystemFile.names($0.path) } ?? [] == [])
+        #expect(try place.sandbox.memory.map { try SystemFile.names($0.path) } ?? [] == [])
     }
 
     /// Threads of one process must not find an incomplete ticket either.

@@ -6,7 +6,7 @@ import TestSupport
 /// A vault with a passphrase, a cache of one kind, and processes that share them. The cache is emptied at the end.
 final class UnlockFixture {
     let vault: VaultFixture
-    let yard: CacheYard
+    let sandbox: CacheSandbox
     /// 32 hexadecimal digits.
     let vaultID: String
     private let words: String
@@ -16,7 +16,7 @@ final class UnlockFixture {
     ///   first unlock*.
     init(_ kind: CacheKind, passphrase words: String = "correct-horse", withService: Bool = false) throws {
         vault = try VaultFixture()
-        yard = try CacheYard(kind)
+        sandbox = try CacheSandbox(kind)
         self.words = words
         let made = try vault.create(with: passphrase(words))
         if withService { try made.addSlot(.recipient(try Identity.random().recipient, unattended: true)) }
@@ -26,7 +26,7 @@ final class UnlockFixture {
     }
 
     /// Removes the original names, because a test may have replaced the vault.
-    deinit { for name in names { try? yard.caches.remove(name) } }
+    deinit { for name in names { try? sandbox.caches.remove(name) } }
 
     func person() throws -> Vault { try onCache { try vault.open(with: passphrase(words)) } }
 
@@ -53,7 +53,7 @@ final class UnlockFixture {
     /// Runs a body in which opened vaults use this fixture's cache.
     func onCache<Result, Failure: Error>(_ body: () throws(Failure) -> Result) throws(Failure) -> Result {
         var result: Swift.Result<Result, Failure>?
-        UnlockCaches.$current.withValue(yard.caches) {
+        UnlockCaches.$current.withValue(sandbox.caches) {
             do throws(Failure) { result = .success(try body()) } catch { result = .failure(error) }
         }
         guard let result else { preconditionFailure("the body has run") }
@@ -63,7 +63,7 @@ final class UnlockFixture {
     /// Starts a process with a separate session keyring, as another login or a service has.
     func session() throws -> ProbeSession {
         let child = try ChildProcess(
-            "sealed-probe", ["vault-session", vault.directory.path, "\(vault.group)", yard.argument])
+            "sealed-probe", ["vault-session", vault.directory.path, "\(vault.group)", sandbox.argument])
         let session = ProbeSession(child: child, words: words, fixture: self)
         guard try child.readLine() == "ready" else { throw ProbeSession.Failure() }
         return session

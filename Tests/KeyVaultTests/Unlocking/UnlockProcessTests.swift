@@ -75,11 +75,11 @@ import Testing
     func anotherUserFindsNothing(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind)
         try fixture.person().unlock()
-        let arguments = ["unlock-find", fixture.vaultID, fixture.yard.argument]
+        let arguments = ["unlock-find", fixture.vaultID, fixture.sandbox.argument]
         #expect(try ChildProcess.run("sealed-probe", arguments).outputText == "found\n")
         #expect(try ChildProcess.runUnprivileged("sealed-probe", arguments).outputText == "none\n")
         // This also holds if the runtime directory is open to all users.
-        if let memory = fixture.yard.memory {
+        if let memory = fixture.sandbox.memory {
             for path in [memory.path, memory.tickets] { chmod(path, 0o755) }
             #expect(try ChildProcess.runUnprivileged("sealed-probe", arguments).outputText == "none\n")
         }

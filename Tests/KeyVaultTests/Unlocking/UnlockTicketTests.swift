@@ -15,11 +15,11 @@ import Testing
         return UnlockTicket.make(name, root: root, deadline: deadline, boot: boot).withUnsafeBytes { Array($0) }
     }
 
-    private enum Worth: Equatable { case holds(Duration?), expired, foreign }
+    private enum TicketState: Equatable { case holds(Duration?), expired, foreign }
 
     private func worth(
         _ ticket: [UInt8], _ protection: ProtectionClass = .whenUnlocked, of vaultID: [UInt8]? = nil, now: UInt64 = 1000
-    ) -> Worth {
+    ) -> TicketState {
         let name = UnlockName(vaultID: vaultID ?? self.vaultID, protection)
         return ticket.withUnsafeBytes { ticket in
             switch UnlockTicket.verdict(on: ticket, name, now: now) {

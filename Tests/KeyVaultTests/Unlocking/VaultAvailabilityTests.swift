@@ -30,7 +30,7 @@ import Testing
 
     /// Queries availability and status, and checks that nothing below the home or the runtime directory changed.
     private func untouched(_ fixture: UnlockFixture) throws -> VaultAvailability {
-        let roots = [fixture.vault.directory.path, fixture.yard.memory?.path].compactMap { $0 }
+        let roots = [fixture.vault.directory.path, fixture.sandbox.memory?.path].compactMap { $0 }
         let before = try Snapshot(of: roots)
         let availability = try fixture.availability()
         #expect(try fixture.status().availability == availability)

@@ -12,19 +12,19 @@ import Testing
 @Suite(.enabled(if: MemoryDirectory.isAvailable)) struct VaultKeysTests {
     /// A vault's directory and roots. Its tickets in a cache are removed at the end.
     final class Place {
-        let yard: CacheYard
+        let sandbox: CacheSandbox
         let directory: TemporaryDirectory
         let vaultID = SecureRandom.bytes(count: 16)
         let service = RootKey.random()
         let person = RootKey.random()
 
         init(_ kind: CacheKind) throws {
-            yard = try CacheYard(kind)
+            sandbox = try CacheSandbox(kind)
             directory = try TemporaryDirectory()
         }
 
         deinit {
-            for name in [first, second] { try? yard.caches.remove(name) }
+            for name in [first, second] { try? sandbox.caches.remove(name) }
         }
 
         var first: UnlockName { UnlockName(vaultID: vaultID, .afterFirstUnlock) }
@@ -39,11 +39,11 @@ import Testing
             return VaultKeys(
                 service: service, person: reach == .whenUnlocked ? person : nil, slot: nil, vaultID: vaultID,
                 directory: directory, openedAt: stamp ?? .ifReadable(in: directory.path),
-                caches: caches ?? yard.caches)
+                caches: caches ?? sandbox.caches)
         }
 
         func state(_ name: UnlockName) throws -> UnlockState {
-            try yard.caches.state(of: name, in: FilePath(directory.path), nil)
+            try sandbox.caches.state(of: name, in: FilePath(directory.path), nil)
         }
 
         /// Returns "key" if the person root is available, or the code of the refusal.
@@ -59,7 +59,7 @@ import Testing
 
         func lock() throws {
             try LockStamp.replace(in: Directory.open(directory.path))
-            try yard.caches.remove(second)
+            try sandbox.caches.remove(second)
         }
     }
 
@@ -141,14 +141,14 @@ import Testing
         #expect(try person.share(for: .seconds(1)))
         #expect(eventually { place.use(person) == "locked" })
         #expect(place.use(try place.keys(by: .afterFirstUnlock)) == "locked")
-        #expect(try place.yard.caches.holdKeys(vaultID: place.vaultID))
+        #expect(try place.sandbox.caches.holdKeys(vaultID: place.vaultID))
     }
 
     @Test(arguments: CacheKind.usable) func anUnattendedOpeningSharesTheFirstClassOnly(_ kind: CacheKind) throws {
         let place = try Place(kind)
         defer { withExtendedLifetime(place) {} }
         #expect(try !place.keys(by: .afterFirstUnlock).share(for: nil))
-        #expect(try place.yard.caches.holdKeys(vaultID: place.vaultID))
+        #expect(try place.sandbox.caches.holdKeys(vaultID: place.vaultID))
         #expect(place.use(try place.keys(by: .afterFirstUnlock)) == "locked")
     }
 
@@ -157,7 +157,7 @@ import Testing
         defer { withExtendedLifetime(place) {} }
         let person = try place.keys(by: .whenUnlocked)
         _ = try person.share(for: nil)
-        let found = try #require(try place.yard.caches.serviceRoot(vaultID: place.vaultID))
+        let found = try #require(try place.sandbox.caches.serviceRoot(vaultID: place.vaultID))
         #expect(found.commitment == place.service.commitment)
     }
 
@@ -167,7 +167,7 @@ import Testing
         let person = try place.keys(by: .whenUnlocked)
         try place.lock()
         #expect(code { () throws(VaultError) in _ = try person.share(for: nil) } == .locked)
-        #expect(try !place.yard.caches.holdKeys(vaultID: place.vaultID))
+        #expect(try !place.sandbox.caches.holdKeys(vaultID: place.vaultID))
     }
 
     @Test(arguments: CacheKind.usable) func aPersonMayProlongWhatTheyUnlocked(_ kind: CacheKind) throws {
@@ -194,7 +194,7 @@ import Testing
         let place = try Place(.file)
         defer { withExtendedLifetime(place) {} }
         if wasThere { _ = try place.keys(by: .afterFirstUnlock).share(for: nil) }
-        let memory = try #require(place.yard.memory)
+        let memory = try #require(place.sandbox.memory)
         let directory = try Directory.open(place.directory.path)
         let cache = InterruptedCache(cache: RuntimeFileCache(below: memory.path), name: place.second) {
             () throws(VaultError) in try LockStamp.replace(in: directory)

@@ -122,8 +122,8 @@ import Testing
 
     @Test(arguments: CacheKind.usable) func anUnattendedSlotUnlocksTheFirstClassOnly(_ kind: CacheKind) throws {
         let fixture = try VaultFixture()
-        let yard = try CacheYard(kind)
-        try UnlockCaches.$current.withValue(yard.caches) {
+        let sandbox = try CacheSandbox(kind)
+        try UnlockCaches.$current.withValue(sandbox.caches) {
             let service = try fixture.create()
             defer { _ = try? Vault.lock(fixture.accessGroup, in: fixture.home, everything: true) }
             #expect(try !service.unlock())
@@ -231,7 +231,7 @@ import Testing
         defer { withExtendedLifetime(fixture) {} }
         let name = UnlockName(vaultID: try fixture.person().heldContents.vaultID, .afterFirstUnlock)
         let ticket = UnlockTicket.make(name, root: .random(), deadline: 0)
-        try fixture.yard.caches.store(ticket, as: name, for: nil)
+        try fixture.sandbox.caches.store(ticket, as: name, for: nil)
         #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
         #expect(try fixture.availability() == .locked)
         #expect(try fixture.status().afterFirstUnlock == .locked)

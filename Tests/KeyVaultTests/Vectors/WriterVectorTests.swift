@@ -125,12 +125,12 @@ struct SignedRecordVector: Decodable, Sendable, CustomTestStringConvertible {
         }
         let container = try Directory.open(directory.path("container"))
         let authority = try #require(try RosterAuthority.find(group, in: container, home: home, teamKey: stated))
-        let standing = authority.standing()
-        let code = standing.condition == .current ? "ok" : standing.condition.code
-        #expect((code == "older" ? "olderRoster" : code) == vector.expected.result, "\(standing.condition)")
-        guard let expected = vector.expected.roster else { return #expect(standing.roster == accepted) }
-        let roster = try #require(standing.roster).roster
-        #expect(standing.roster?.bytes == bytes)
+        let current = authority.current()
+        let code = current.condition == .current ? "ok" : current.condition.code
+        #expect((code == "older" ? "olderRoster" : code) == vector.expected.result, "\(current.condition)")
+        guard let expected = vector.expected.roster else { return #expect(current.roster == accepted) }
+        let roster = try #require(current.roster).roster
+        #expect(current.roster?.bytes == bytes)
         check(roster, expected)
     }
 

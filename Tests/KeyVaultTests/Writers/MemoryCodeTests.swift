@@ -24,39 +24,39 @@ import Testing
     }
 
     @Test(.enabled(if: ReadOnlyMount.isPossible)) func aHolderWhoCannotWriteTheSlotRemembersThePlace() throws {
-        let yard = try RekeyYard()
+        let sandbox = try RekeySandbox()
         let carol = try Identity.random()
-        try yard.person().addSlot(.recipient(carol.recipient))
-        try yard.fixture.forget()
-        let mounted = try ReadOnlyMount(yard.fixture.directory.path("Vaults"))
+        try sandbox.person().addSlot(.recipient(carol.recipient))
+        try sandbox.fixture.forget()
+        let mounted = try ReadOnlyMount(sandbox.fixture.directory.path("Vaults"))
         func refusal() -> VaultError.Code? {
-            code { () throws(VaultError) in _ = try yard.fixture.open(with: .identity(carol)) }
+            code { () throws(VaultError) in _ = try sandbox.fixture.open(with: .identity(carol)) }
         }
         #expect(refusal() == .notAccepted)
-        let files = try yard.fixture.copy().files
+        let files = try sandbox.fixture.copy().files
         let other = String(repeating: "0", count: 32)
         let wrong = code { () throws(VaultError) in
             _ = try Vault.accept(
-                yard.fixture.accessGroup, in: yard.fixture.home, with: .identity(carol), fingerprint: other)
+                sandbox.fixture.accessGroup, in: sandbox.fixture.home, with: .identity(carol), fingerprint: other)
         }
         #expect(wrong == .replaced && refusal() == .notAccepted)
-        try yard.fixture.accept(.identity(carol))
+        try sandbox.fixture.accept(.identity(carol))
         #expect(refusal() == nil)
-        #expect(try #require(try yard.fixture.place.memory.load()).memoryCode != .zero)
-        #expect(try yard.fixture.copy().files == files)
+        #expect(try #require(try sandbox.fixture.place.memory.load()).memoryCode != .zero)
+        #expect(try sandbox.fixture.copy().files == files)
         withExtendedLifetime(mounted) {}
     }
 
     @Test(.enabled(if: ReadOnlyMount.isPossible))
     func aVaultThatWasRolledBackIsNotAcceptedWhereItCannotBeWritten() throws {
-        let yard = try RekeyYard()
-        let before = try yard.fixture.copy()
-        try yard.person().add("s", "later", .whenUnlocked)
-        try yard.fixture.restore(before)
-        let mounted = try ReadOnlyMount(yard.fixture.directory.path("Vaults"))
-        let refusal = code { () throws(VaultError) in _ = try yard.fixture.accept(.identity(yard.ada)) }
+        let sandbox = try RekeySandbox()
+        let before = try sandbox.fixture.copy()
+        try sandbox.person().add("s", "later", .whenUnlocked)
+        try sandbox.fixture.restore(before)
+        let mounted = try ReadOnlyMount(sandbox.fixture.directory.path("Vaults"))
+        let refusal = code { () throws(VaultError) in _ = try sandbox.fixture.accept(.identity(sandbox.ada)) }
         #expect(refusal == .file || refusal == .denied)
-        #expect(code { () throws(VaultError) in _ = try yard.person() } == .rolledBack)
+        #expect(code { () throws(VaultError) in _ = try sandbox.person() } == .rolledBack)
         withExtendedLifetime(mounted) {}
     }
 }

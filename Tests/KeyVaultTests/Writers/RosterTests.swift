@@ -159,69 +159,71 @@ import Testing
     }
 
     @Test func plainAndProtectedFilesAreReadAgain() throws {
-        let yard = try TemporaryFiles()
+        let sandbox = try TemporaryFiles()
         let key = try WriterKey.random()
-        try key.write(to: yard.path("plain"))
+        try key.write(to: sandbox.path("plain"))
         let protection = KeyProtection(try phrase("right"), costs: try costs)
-        try key.write(to: yard.path("protected"), protectedBy: protection)
-        #expect(try WriterKey(contentsOf: yard.path("plain")).publicKey == key.publicKey)
-        let read = try WriterKey(contentsOf: yard.path("protected")) { () throws(VaultError) in try Self.right() }
+        try key.write(to: sandbox.path("protected"), protectedBy: protection)
+        #expect(try WriterKey(contentsOf: sandbox.path("plain")).publicKey == key.publicKey)
+        let read = try WriterKey(contentsOf: sandbox.path("protected")) { () throws(VaultError) in try Self.right() }
         #expect(read.publicKey == key.publicKey)
         #expect(read.sign([1]) == key.sign([1]))
-        #expect(code { _ = try WriterKey(contentsOf: yard.path("protected")) } == .locked)
+        #expect(code { _ = try WriterKey(contentsOf: sandbox.path("protected")) } == .locked)
         #expect(
             code {
-                _ = try WriterKey(contentsOf: yard.path("protected")) { () throws(VaultError) in try Self.wrong() }
+                _ = try WriterKey(contentsOf: sandbox.path("protected")) { () throws(VaultError) in try Self.wrong() }
             } == .wrongPassphrase)
         // Existing files are never overwritten.
-        #expect(code { try key.write(to: yard.path("plain")) } == .file)
+        #expect(code { try key.write(to: sandbox.path("plain")) } == .file)
     }
 
     @Test func teamKeysAndIdentitiesHaveTheSameForms() throws {
-        let yard = try TemporaryFiles()
+        let sandbox = try TemporaryFiles()
         let protection = KeyProtection(try phrase("right"), costs: try costs)
         let team = try TeamKey.random()
-        try team.write(to: yard.path("team"), protectedBy: protection)
+        try team.write(to: sandbox.path("team"), protectedBy: protection)
         #expect(
-            try TeamKey(contentsOf: yard.path("team")) { () throws(VaultError) in try Self.right() }.publicKey
+            try TeamKey(contentsOf: sandbox.path("team")) { () throws(VaultError) in try Self.right() }.publicKey
                 == team.publicKey)
         let identity = try Identity.random()
-        try identity.write(to: yard.path("identity"), protectedBy: protection)
+        try identity.write(to: sandbox.path("identity"), protectedBy: protection)
         #expect(
-            try Identity(contentsOf: yard.path("identity")) { () throws(VaultError) in try Self.right() }.recipients
+            try Identity(contentsOf: sandbox.path("identity")) { () throws(VaultError) in try Self.right() }.recipients
                 == identity.recipients)
         #expect(
-            code { _ = try Identity(contentsOf: yard.path("identity")) { () throws(VaultError) in try Self.wrong() } }
+            code {
+                _ = try Identity(contentsOf: sandbox.path("identity")) { () throws(VaultError) in try Self.wrong() }
+            }
                 == .wrongPassphrase)
         // A key of one kind is never accepted as another kind.
         #expect(
-            code { _ = try WriterKey(contentsOf: yard.path("team")) { () throws(VaultError) in try Self.right() } }
+            code { _ = try WriterKey(contentsOf: sandbox.path("team")) { () throws(VaultError) in try Self.right() } }
                 == .malformedKey)
     }
 
     @Test func cheapProtectionIsRefused() throws {
-        let yard = try TemporaryFiles()
+        let sandbox = try TemporaryFiles()
         let key = try WriterKey.random()
         for costs in [
             PassphraseCosts.readable(passes: 1, memoryKiB: 65_536), .readable(passes: 3, memoryKiB: 8192),
         ] {
             let protection = KeyProtection(try phrase("right"), costs: costs)
-            #expect(code { try key.write(to: yard.path("cheap"), protectedBy: protection) } == .invalidArgument)
+            #expect(code { try key.write(to: sandbox.path("cheap"), protectedBy: protection) } == .invalidArgument)
         }
     }
 
     @Test func filesOfOthersAreRefused() throws {
-        let yard = try TemporaryFiles()
-        try WriterKey.random().write(to: yard.path("key"))
-        chmod(yard.path("key"), 0o640)
-        #expect(code { _ = try WriterKey(contentsOf: yard.path("key")) } == .unsafeFile)
+        let sandbox = try TemporaryFiles()
+        try WriterKey.random().write(to: sandbox.path("key"))
+        chmod(sandbox.path("key"), 0o640)
+        #expect(code { _ = try WriterKey(contentsOf: sandbox.path("key")) } == .unsafeFile)
     }
 
     @Test func everyChangedCharacterIsRefused() throws {
-        let yard = try TemporaryFiles()
+        let sandbox = try TemporaryFiles()
         let key = try WriterKey.random()
-        try key.write(to: yard.path("key"))
-        let bytes = try SystemFile.read(yard.path("key"))
+        try key.write(to: sandbox.path("key"))
+        let bytes = try SystemFile.read(sandbox.path("key"))
         let start = try #require(bytes.firstIndex(of: UInt8(ascii: "\n"))) + 1
         for index in start..<(bytes.count - 1) {
             var changed = bytes
@@ -274,39 +276,39 @@ private struct TemporaryFiles {
 @Suite struct NeededRosterTests {
     /// Programs that know a team key refuse every record without a roster of that key.
     @Test func aTeamKeyNeedsARosterWhereThereIsAContainer() throws {
-        let yard = try CertifiedYard(isCertified: false)
-        let container = try yard.container()
-        let files = try yard.fixture.copy().files
-        #expect(code { () throws(VaultError) in try yard.certify(by: yard.team) } == .noRoster)
-        let ada = try yard.open()
-        let slot = yard.yard.bobSlot
-        #expect(code { () throws(VaultError) in try ada.removeSlot(id: slot, certifiedBy: yard.team) } == .noRoster)
+        let sandbox = try CertifiedSandbox(isCertified: false)
+        let container = try sandbox.container()
+        let files = try sandbox.fixture.copy().files
+        #expect(code { () throws(VaultError) in try sandbox.certify(by: sandbox.team) } == .noRoster)
+        let ada = try sandbox.open()
+        let slot = sandbox.sandbox.bobSlot
+        #expect(code { () throws(VaultError) in try ada.removeSlot(id: slot, certifiedBy: sandbox.team) } == .noRoster)
         let other = try TeamKey.random()
-        try yard.put(
-            try SignedRoster(signing: try yard.roster(1) { $0.team = other.publicKey }, with: other))
-        #expect(code { () throws(VaultError) in try yard.certify(by: yard.team) } == .wrongTeamKey)
-        yard.forgetRosters()
-        #expect(code { () throws(VaultError) in try yard.certify(by: yard.team) } == .noRoster)
-        #expect(try yard.fixture.copy().files == files)
+        try sandbox.put(
+            try SignedRoster(signing: try sandbox.roster(1) { $0.team = other.publicKey }, with: other))
+        #expect(code { () throws(VaultError) in try sandbox.certify(by: sandbox.team) } == .wrongTeamKey)
+        sandbox.forgetRosters()
+        #expect(code { () throws(VaultError) in try sandbox.certify(by: sandbox.team) } == .noRoster)
+        #expect(try sandbox.fixture.copy().files == files)
         unlink("\(container.path)/.sealedstate.roster")
-        try yard.put(try SignedRoster(signing: try yard.roster(1), with: yard.team))
-        #expect(try yard.certify(by: yard.team).teamKey == yard.team.publicKey)
+        try sandbox.put(try SignedRoster(signing: try sandbox.roster(1), with: sandbox.team))
+        #expect(try sandbox.certify(by: sandbox.team).teamKey == sandbox.team.publicKey)
     }
 
     /// Services know the person key of a vault without persons, and could write any period into it.
     @Test func aVaultWithoutPersonsIsReplacedWhereTheRosterNamesAPeriod() throws {
-        let yard = try CertifiedYard()
-        try yard.put(
-            try SignedRoster(signing: try yard.roster(1) { $0.floor = VaultFloor(period: 1) }, with: yard.team))
+        let sandbox = try CertifiedSandbox()
+        try sandbox.put(
+            try SignedRoster(signing: try sandbox.roster(1) { $0.floor = VaultFloor(period: 1) }, with: sandbox.team))
         let alone = try VaultFixture()
         try alone.create()
-        try yard.fixture.restore(try alone.copy())
-        try SystemFile.write(yard.fixture.keyFile, try SystemFile.read(alone.keyFile))
-        try yard.fixture.forget()
-        #expect(yard.refusals().last == .replaced)
+        try sandbox.fixture.restore(try alone.copy())
+        try SystemFile.write(sandbox.fixture.keyFile, try SystemFile.read(alone.keyFile))
+        try sandbox.fixture.forget()
+        #expect(sandbox.refusals().last == .replaced)
         // A vault cannot be created either.
-        for leaf in VaultPlace.leaves { unlink(yard.fixture.beside(leaf)) }
-        #expect(code { () throws(VaultError) in try yard.fixture.create() } == .replaced)
-        #expect(!SystemFile.exists(yard.fixture.path))
+        for leaf in VaultPlace.leaves { unlink(sandbox.fixture.beside(leaf)) }
+        #expect(code { () throws(VaultError) in try sandbox.fixture.create() } == .replaced)
+        #expect(!SystemFile.exists(sandbox.fixture.path))
     }
 }

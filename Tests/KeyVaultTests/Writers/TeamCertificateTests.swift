@@ -13,79 +13,82 @@ import Testing
     // MARK: Certifying
 
     @Test func certifyingNamesTheTeamKeyAndEverybodyRemembersIt() throws {
-        let yard = try CertifiedYard(isCertified: false)
-        let before = try #require(try yard.open().fingerprint)
-        let vault = try yard.certify(by: yard.team, fingerprint: before.uppercased())
-        #expect(vault.teamKey == yard.team.publicKey && vault.fingerprint != before && vault.period == 1)
-        for credential in [VaultCredential.identity(yard.yard.bob), .defaultKeyFile] {
-            #expect(try yard.open(credential).teamKey == yard.team.publicKey)
+        let sandbox = try CertifiedSandbox(isCertified: false)
+        let before = try #require(try sandbox.open().fingerprint)
+        let vault = try sandbox.certify(by: sandbox.team, fingerprint: before.uppercased())
+        #expect(vault.teamKey == sandbox.team.publicKey && vault.fingerprint != before && vault.period == 1)
+        for credential in [VaultCredential.identity(sandbox.sandbox.bob), .defaultKeyFile] {
+            #expect(try sandbox.open(credential).teamKey == sandbox.team.publicKey)
         }
-        #expect(try #require(try yard.fixture.place.memory.load()).team == yard.team.publicKey)
-        try yard.yard.expectAllItems(try yard.open(), isPersons: true)
-        let files = try yard.fixture.copy().files
-        #expect(code { () throws(VaultError) in try yard.certify(by: yard.team) } == .alreadyExists)
+        #expect(try #require(try sandbox.fixture.place.memory.load()).team == sandbox.team.publicKey)
+        try sandbox.sandbox.expectAllItems(try sandbox.open(), isPersons: true)
+        let files = try sandbox.fixture.copy().files
+        #expect(code { () throws(VaultError) in try sandbox.certify(by: sandbox.team) } == .alreadyExists)
         let other = try TeamKey.random()
-        #expect(code { () throws(VaultError) in try yard.certify(by: other) } == .wrongTeamKey)
-        #expect(try yard.fixture.copy().files == files)
+        #expect(code { () throws(VaultError) in try sandbox.certify(by: other) } == .wrongTeamKey)
+        #expect(try sandbox.fixture.copy().files == files)
     }
 
     @Test func onlyAPersonCertifiesAndOnlyWhatWasCompared() throws {
-        let yard = try CertifiedYard(isCertified: false)
-        let files = try yard.fixture.copy().files
-        #expect(code { () throws(VaultError) in try yard.certify(by: yard.team, with: .defaultKeyFile) } == .locked)
+        let sandbox = try CertifiedSandbox(isCertified: false)
+        let files = try sandbox.fixture.copy().files
+        #expect(
+            code { () throws(VaultError) in try sandbox.certify(by: sandbox.team, with: .defaultKeyFile) } == .locked)
         let other = String(repeating: "0", count: 32)
-        #expect(code { () throws(VaultError) in try yard.certify(by: yard.team, fingerprint: other) } == .replaced)
-        #expect(try yard.fixture.copy().files == files)
+        #expect(
+            code { () throws(VaultError) in try sandbox.certify(by: sandbox.team, fingerprint: other) } == .replaced)
+        #expect(try sandbox.fixture.copy().files == files)
         let alone = try VaultFixture()
         try alone.create()
         let refused = code { () throws(VaultError) in
-            try Vault.certify(alone.accessGroup, in: alone.home, by: yard.team, with: .defaultKeyFile)
+            try Vault.certify(alone.accessGroup, in: alone.home, by: sandbox.team, with: .defaultKeyFile)
         }
         #expect(refused == .locked)
     }
 
     /// From the next opening on, a holder recognises the vault by the team key, even without the memory of the place.
     @Test func holdersRecogniseTheVaultByTheTeamKeyAfterwards() throws {
-        let yard = try CertifiedYard()
-        for identity in [yard.yard.ada, yard.yard.bob] {
-            let slot = try #require(try yard.open(.identity(identity)).keys.slot)
+        let sandbox = try CertifiedSandbox()
+        for identity in [sandbox.sandbox.ada, sandbox.sandbox.bob] {
+            let slot = try #require(try sandbox.open(.identity(identity)).keys.slot)
             let written = try #require(
-                try yard.open(.identity(identity)).current().slots.first { $0.id == slot.slot.id })
-            let key = yard.team.publicKey.key.bytes
-            let vaultID = try yard.register().vaultID
+                try sandbox.open(.identity(identity)).current().slots.first { $0.id == slot.slot.id })
+            let key = sandbox.team.publicKey.key.bytes
+            let vaultID = try sandbox.register().vaultID
             #expect(written.isRecognised(by: slot.holder, [key], vaultID: vaultID))
         }
-        try yard.fixture.forget()
-        #expect(yard.refusals() == [nil, nil])
+        try sandbox.fixture.forget()
+        #expect(sandbox.refusals() == [nil, nil])
     }
 
     // MARK: Changes that make a person key
 
     @Test func removingAPersonNeedsTheTeamKey() throws {
-        let yard = try CertifiedYard()
-        let ada = try yard.open()
-        let files = try yard.fixture.copy().files
-        let slot = yard.yard.bobSlot
+        let sandbox = try CertifiedSandbox()
+        let ada = try sandbox.open()
+        let files = try sandbox.fixture.copy().files
+        let slot = sandbox.sandbox.bobSlot
         #expect(code { () throws(VaultError) in try ada.removeSlot(id: slot) } == .teamKeyNeeded)
         let renewing = RekeyOptions(renewsPersons: true)
         #expect(code { () throws(VaultError) in try ada.rekey(renewing) } == .teamKeyNeeded)
         let other = try TeamKey.random()
         #expect(code { () throws(VaultError) in try ada.removeSlot(id: slot, certifiedBy: other) } == .wrongTeamKey)
-        #expect(try yard.fixture.copy().files == files)
-        let service = try yard.open(.defaultKeyFile)
-        try ada.removeSlot(id: slot, certifiedBy: yard.team)
-        try yard.yard.expectAllItems(service, isPersons: false)
-        #expect(yard.refusals(stating: yard.team.publicKey) == [nil, nil])
-        #expect(code { () throws(VaultError) in _ = try yard.open(.identity(yard.yard.bob)) } == .wrongIdentity)
-        #expect(try yard.open().fingerprint == ada.fingerprint)
+        #expect(try sandbox.fixture.copy().files == files)
+        let service = try sandbox.open(.defaultKeyFile)
+        try ada.removeSlot(id: slot, certifiedBy: sandbox.team)
+        try sandbox.sandbox.expectAllItems(service, isPersons: false)
+        #expect(sandbox.refusals(stating: sandbox.team.publicKey) == [nil, nil])
+        #expect(
+            code { () throws(VaultError) in _ = try sandbox.open(.identity(sandbox.sandbox.bob)) } == .wrongIdentity)
+        #expect(try sandbox.open().fingerprint == ada.fingerprint)
     }
 
     @Test func removingAServiceDoesNotNeedIt() throws {
-        let yard = try CertifiedYard()
-        let ada = try yard.open()
-        try ada.removeSlot(id: yard.yard.serviceSlot)
-        #expect(try yard.open(stating: yard.team.publicKey).period == 2)
-        #expect(ada.teamKey == yard.team.publicKey)
+        let sandbox = try CertifiedSandbox()
+        let ada = try sandbox.open()
+        try ada.removeSlot(id: sandbox.sandbox.serviceSlot)
+        #expect(try sandbox.open(stating: sandbox.team.publicKey).period == 2)
+        #expect(ada.teamKey == sandbox.team.publicKey)
     }
 
     @Test func theFirstPersonsSlotNeedsAKnownTeamKey() throws {
@@ -121,43 +124,44 @@ import Testing
     }
 
     @Test func restoringABackupNeedsTheTeamKey() throws {
-        let yard = try CertifiedYard()
-        let path = yard.fixture.directory.path("backup")
+        let sandbox = try CertifiedSandbox()
+        let path = sandbox.fixture.directory.path("backup")
         let phrase = try Array("backup words".utf8).withUnsafeBytes { try Passphrase(copying: $0) }
-        _ = try yard.open().export(to: path, for: [.passphrase(phrase, .minimum)])
-        let files = try yard.fixture.copy().files
+        _ = try sandbox.open().export(to: path, for: [.passphrase(phrase, .minimum)])
+        let files = try sandbox.fixture.copy().files
         func restore(_ team: TeamKey?) throws(VaultError) {
             _ = try Vault.import(
-                from: path, opening: .passphrase(phrase), yard.fixture.accessGroup, in: yard.fixture.home,
-                slots: [.identity(yard.yard.ada), .defaultKeyFile], importing: ImportOptions(setsVaultAside: true),
+                from: path, opening: .passphrase(phrase), sandbox.fixture.accessGroup, in: sandbox.fixture.home,
+                slots: [.identity(sandbox.sandbox.ada), .defaultKeyFile],
+                importing: ImportOptions(setsVaultAside: true),
                 certifiedBy: team)
         }
         #expect(code { () throws(VaultError) in try restore(nil) } == .teamKeyNeeded)
         let other = try TeamKey.random()
         #expect(code { () throws(VaultError) in try restore(other) } == .wrongTeamKey)
-        #expect(try yard.fixture.copy().files == files)
+        #expect(try sandbox.fixture.copy().files == files)
         // The user has no memory of the vault, and the backup names the team key.
-        try yard.fixture.forget()
+        try sandbox.fixture.forget()
         #expect(code { () throws(VaultError) in try restore(nil) } == .teamKeyNeeded)
-        try restore(yard.team)
-        #expect(yard.refusals(stating: yard.team.publicKey) == [nil, nil])
+        try restore(sandbox.team)
+        #expect(sandbox.refusals(stating: sandbox.team.publicKey) == [nil, nil])
     }
 
     // MARK: A former person
 
     enum Forgery: CaseIterable, Sendable { case withoutTeamKey, withItsName, ownTeamKey, stolenCertificate }
 
-    private func forged(_ forgery: Forgery, _ yard: CertifiedYard) throws -> VaultFixture.Copy {
-        let certificate = try #require(try yard.register().chain.last?.certificate)
+    private func forged(_ forgery: Forgery, _ sandbox: CertifiedSandbox) throws -> VaultFixture.Copy {
+        let certificate = try #require(try sandbox.register().chain.last?.certificate)
         let own = try TeamKey.random()
-        return try yard.forgedRekey { draft, isRekeyed in
+        return try sandbox.forgedRekey { draft, isRekeyed in
             guard isRekeyed else {
                 draft.register.teamKey = nil
                 if forgery == .ownTeamKey { draft.certifier = own }
                 return
             }
             if forgery == .withItsName || forgery == .stolenCertificate {
-                draft.register.teamKey = yard.team.publicKey.key.bytes
+                draft.register.teamKey = sandbox.team.publicKey.key.bytes
             }
             if forgery == .stolenCertificate {
                 draft.register.chain[draft.register.chain.endIndex - 1].certificate = certificate
@@ -167,66 +171,68 @@ import Testing
 
     /// Without a team key, a reader who has not seen the real rekey would accept it.
     @Test(arguments: Forgery.allCases) func aRekeyOfAFormerPersonCountsForNothing(_ forgery: Forgery) throws {
-        let yard = try CertifiedYard()
-        let running = try yard.open(.defaultKeyFile)
-        let forged = try forged(forgery, yard)
-        let honest = try yard.fixture.copy()
-        try yard.fixture.restore(forged)
-        #expect(yard.refusals() == [.replaced, .replaced])
+        let sandbox = try CertifiedSandbox()
+        let running = try sandbox.open(.defaultKeyFile)
+        let forged = try forged(forgery, sandbox)
+        let honest = try sandbox.fixture.copy()
+        try sandbox.fixture.restore(forged)
+        #expect(sandbox.refusals() == [.replaced, .replaced])
         #expect(code { () throws(VaultError) in _ = try running.value("small", "service") } == .replaced)
-        #expect(try yard.fixture.copy().files == forged.files)
+        #expect(try sandbox.fixture.copy().files == forged.files)
         // This also holds for a user who has seen the real one.
-        try yard.fixture.restore(honest)
-        try yard.open().removeSlot(id: yard.yard.bobSlot, certifiedBy: yard.team)
-        #expect(yard.refusals() == [nil, nil])
-        try yard.fixture.restore(forged)
-        for refusal in yard.refusals() { #expect([.forked, .replaced].contains(refusal)) }
+        try sandbox.fixture.restore(honest)
+        try sandbox.open().removeSlot(id: sandbox.sandbox.bobSlot, certifiedBy: sandbox.team)
+        #expect(sandbox.refusals() == [nil, nil])
+        try sandbox.fixture.restore(forged)
+        for refusal in sandbox.refusals() { #expect([.forked, .replaced].contains(refusal)) }
         // It also holds for a new user whose program states the key.
-        try yard.fixture.forget()
-        #expect(yard.refusals(stating: yard.team.publicKey) == [.replaced, .replaced])
+        try sandbox.fixture.forget()
+        #expect(sandbox.refusals(stating: sandbox.team.publicKey) == [.replaced, .replaced])
     }
 
     /// The holder's memory code covers the team key. A chain without it is not the vault that the holder trusted.
     @Test func withAMemoryCodeAloneAStrippedTeamKeyIsNotAccepted() throws {
-        let yard = try CertifiedYard()
-        _ = try yard.open()
-        let forged = try forged(.withoutTeamKey, yard)
-        try yard.fixture.forget()
-        try yard.fixture.restore(forged)
-        #expect(yard.refusals().first == .notAccepted)
+        let sandbox = try CertifiedSandbox()
+        _ = try sandbox.open()
+        let forged = try forged(.withoutTeamKey, sandbox)
+        try sandbox.fixture.forget()
+        try sandbox.fixture.restore(forged)
+        #expect(sandbox.refusals().first == .notAccepted)
     }
 
     // MARK: Sources of the key
 
     @Test func eachSourceAloneRefusesAVaultThatIsNotCertified() throws {
-        let yard = try CertifiedYard(isCertified: false)
-        #expect(yard.refusals() == [nil, nil])
-        #expect(yard.refusals(stating: yard.team.publicKey) == [.replaced, .replaced])
-        try stating(yard.team.publicKey, yard) { #expect(yard.refusals() == [.replaced, .replaced]) }
-        try RosterMemory(of: yard.fixture.group, in: yard.fixture.home)
-            .overwrite(.init(teamKey: yard.team.publicKey, roster: nil))
-        #expect(yard.refusals() == [.replaced, .replaced])
+        let sandbox = try CertifiedSandbox(isCertified: false)
+        #expect(sandbox.refusals() == [nil, nil])
+        #expect(sandbox.refusals(stating: sandbox.team.publicKey) == [.replaced, .replaced])
+        try stating(sandbox.team.publicKey, sandbox) { #expect(sandbox.refusals() == [.replaced, .replaced]) }
+        try RosterMemory(of: sandbox.fixture.group, in: sandbox.fixture.home)
+            .overwrite(.init(teamKey: sandbox.team.publicKey, roster: nil))
+        #expect(sandbox.refusals() == [.replaced, .replaced])
         // This also holds for a running program, after the vault changes.
-        #expect(throws: Never.self) { try yard.certify(by: yard.team) }
-        #expect(yard.refusals(stating: yard.team.publicKey) == [nil, nil])
-        try stating(yard.team.publicKey, yard) { #expect(yard.refusals() == [nil, nil]) }
+        #expect(throws: Never.self) { try sandbox.certify(by: sandbox.team) }
+        #expect(sandbox.refusals(stating: sandbox.team.publicKey) == [nil, nil])
+        try stating(sandbox.team.publicKey, sandbox) { #expect(sandbox.refusals() == [nil, nil]) }
     }
 
     @Test func sourcesThatDisagreeAreRefused() throws {
-        let yard = try CertifiedYard()
+        let sandbox = try CertifiedSandbox()
         let other = try TeamKey.random().publicKey
-        #expect(yard.refusals(stating: other) == [.wrongTeamKey, .wrongTeamKey])
-        try stating(other, yard) { #expect(yard.refusals() == [.wrongTeamKey, .wrongTeamKey]) }
-        try RosterMemory(of: yard.fixture.group, in: yard.fixture.home).overwrite(.init(teamKey: other, roster: nil))
-        #expect(yard.refusals() == [.wrongTeamKey, .wrongTeamKey])
-        #expect(code { () throws(VaultError) in try yard.fixture.accept(.identity(yard.yard.ada)) } == .replaced)
+        #expect(sandbox.refusals(stating: other) == [.wrongTeamKey, .wrongTeamKey])
+        try stating(other, sandbox) { #expect(sandbox.refusals() == [.wrongTeamKey, .wrongTeamKey]) }
+        try RosterMemory(of: sandbox.fixture.group, in: sandbox.fixture.home).overwrite(
+            .init(teamKey: other, roster: nil))
+        #expect(sandbox.refusals() == [.wrongTeamKey, .wrongTeamKey])
+        #expect(
+            code { () throws(VaultError) in try sandbox.fixture.accept(.identity(sandbox.sandbox.ada)) } == .replaced)
     }
 
     /// Runs a body while the machine's settings state a key.
-    private func stating(_ key: TeamPublicKey, _ yard: CertifiedYard, _ body: () throws -> Void) throws {
-        let settings = TeamKeySettings(directory: yard.fixture.directory.path("etc"))
-        if !SystemFile.exists(settings.directory) { try yard.fixture.directory.directory("etc") }
-        let path = settings.path(of: yard.fixture.accessGroup)
+    private func stating(_ key: TeamPublicKey, _ sandbox: CertifiedSandbox, _ body: () throws -> Void) throws {
+        let settings = TeamKeySettings(directory: sandbox.fixture.directory.path("etc"))
+        if !SystemFile.exists(settings.directory) { try sandbox.fixture.directory.directory("etc") }
+        let path = settings.path(of: sandbox.fixture.accessGroup)
         try SystemFile.write(path, Array("\(key)\n".utf8))
         chmod(path, 0o644)
         try TeamKeySettings.$current.withValue(settings, operation: body)
@@ -235,135 +241,136 @@ import Testing
     // MARK: Succession
 
     @Test func theSuccessorOfTheTeamKeyIsFollowed() throws {
-        let yard = try CertifiedYard()
+        let sandbox = try CertifiedSandbox()
         let next = try TeamKey.random()
-        _ = try yard.open()
-        let first = try SignedRoster(signing: try yard.roster(1), with: yard.team)
-        try yard.put(first)
-        let succeeded = try yard.roster(1).succeeded(by: next.publicKey, naming: yard.team)
+        _ = try sandbox.open()
+        let first = try SignedRoster(signing: try sandbox.roster(1), with: sandbox.team)
+        try sandbox.put(first)
+        let succeeded = try sandbox.roster(1).succeeded(by: next.publicKey, naming: sandbox.team)
         var second = succeeded
         second.version = 2
-        try yard.put(try SignedRoster(signing: second, with: next))
+        try sandbox.put(try SignedRoster(signing: second, with: next))
         // Until it is certified again, the former key certifies the persons who were accepted before, and no new ones.
-        #expect(yard.refusals() == [nil, nil])
-        let ada = try yard.open()
+        #expect(sandbox.refusals() == [nil, nil])
+        let ada = try sandbox.open()
         let renewing = RekeyOptions(renewsPersons: true)
-        #expect(code { () throws(VaultError) in try ada.rekey(renewing, certifiedBy: yard.team) } == .wrongTeamKey)
-        let stolen = try yard.forgedRekey { draft, isRekeyed in if !isRekeyed { draft.certifier = yard.team } }
-        let honest = try yard.fixture.copy()
-        try yard.fixture.restore(stolen)
-        #expect(yard.refusals() == [.replaced, .replaced])
-        try yard.fixture.restore(honest)
-        try yard.certify(by: next)
-        #expect(yard.refusals() == [nil, nil] && yard.refusals(stating: yard.team.publicKey) == [nil, nil])
-        #expect(yard.refusals(stating: next.publicKey) == [nil, nil])
-        #expect(try yard.register().team == next.publicKey)
-        #expect(code { () throws(VaultError) in try yard.certify(by: yard.team) } != nil)
+        #expect(code { () throws(VaultError) in try ada.rekey(renewing, certifiedBy: sandbox.team) } == .wrongTeamKey)
+        let stolen = try sandbox.forgedRekey { draft, isRekeyed in if !isRekeyed { draft.certifier = sandbox.team } }
+        let honest = try sandbox.fixture.copy()
+        try sandbox.fixture.restore(stolen)
+        #expect(sandbox.refusals() == [.replaced, .replaced])
+        try sandbox.fixture.restore(honest)
+        try sandbox.certify(by: next)
+        #expect(sandbox.refusals() == [nil, nil] && sandbox.refusals(stating: sandbox.team.publicKey) == [nil, nil])
+        #expect(sandbox.refusals(stating: next.publicKey) == [nil, nil])
+        #expect(try sandbox.register().team == next.publicKey)
+        #expect(code { () throws(VaultError) in try sandbox.certify(by: sandbox.team) } != nil)
     }
 
     /// A reader who only knows the former key finds the succession in the container.
     @Test func aReaderOfTheFormerKeyFindsTheSuccessionInTheContainer() throws {
-        let yard = try CertifiedYard()
+        let sandbox = try CertifiedSandbox()
         let next = try TeamKey.random()
-        let running = try yard.open(.defaultKeyFile)
-        let memory = try #require(try yard.fixture.place.memory.load())
-        var second = try yard.roster(1).succeeded(by: next.publicKey, naming: yard.team)
+        let running = try sandbox.open(.defaultKeyFile)
+        let memory = try #require(try sandbox.fixture.place.memory.load())
+        var second = try sandbox.roster(1).succeeded(by: next.publicKey, naming: sandbox.team)
         second.version = 2
-        try yard.put(try SignedRoster(signing: second, with: next))
-        try yard.certify(by: next)
-        yard.forgetRosters()
-        yard.fixture.place.memory.store(memory, isAccepted: true)
-        try yard.yard.expectAllItems(running, isPersons: false)
-        yard.forgetRosters()
-        #expect(yard.refusals() == [nil, nil])
+        try sandbox.put(try SignedRoster(signing: second, with: next))
+        try sandbox.certify(by: next)
+        sandbox.forgetRosters()
+        sandbox.fixture.place.memory.store(memory, isAccepted: true)
+        try sandbox.sandbox.expectAllItems(running, isPersons: false)
+        sandbox.forgetRosters()
+        #expect(sandbox.refusals() == [nil, nil])
         // Without the roster nothing shows that the other key is the successor.
-        yard.forgetRosters()
-        yard.fixture.place.memory.store(memory, isAccepted: true)
-        unlink("\(try yard.container().path)/.sealedstate.roster")
-        #expect(yard.refusals() == [.replaced, .replaced])
+        sandbox.forgetRosters()
+        sandbox.fixture.place.memory.store(memory, isAccepted: true)
+        unlink("\(try sandbox.container().path)/.sealedstate.roster")
+        #expect(sandbox.refusals() == [.replaced, .replaced])
     }
 
     // MARK: The lowest period
 
     @Test func aVaultBelowTheLowestPeriodIsRolledBack() throws {
-        let yard = try CertifiedYard()
-        let before = try yard.fixture.copy()
-        try yard.open().removeSlot(id: yard.yard.bobSlot, certifiedBy: yard.team)
-        #expect(yard.fixture.place.certification?.state == VaultFloor(period: 2, keyPeriod: 2))
-        try yard.put(
-            try SignedRoster(signing: try yard.roster(1) { $0.floor = VaultFloor(period: 2) }, with: yard.team))
-        #expect(yard.refusals() == [nil, nil])
+        let sandbox = try CertifiedSandbox()
+        let before = try sandbox.fixture.copy()
+        try sandbox.open().removeSlot(id: sandbox.sandbox.bobSlot, certifiedBy: sandbox.team)
+        #expect(sandbox.fixture.place.certification?.state == VaultFloor(period: 2, keyPeriod: 2))
+        try sandbox.put(
+            try SignedRoster(signing: try sandbox.roster(1) { $0.floor = VaultFloor(period: 2) }, with: sandbox.team))
+        #expect(sandbox.refusals() == [nil, nil])
         // The users are one who has never seen the vault, and one who accepts any vault.
-        try yard.fixture.restore(before)
-        try yard.fixture.forget()
-        #expect(yard.refusals() == [.rolledBack, .rolledBack])
-        #expect(code { () throws(VaultError) in try yard.fixture.accept(.identity(yard.yard.ada)) } == .rolledBack)
-        yard.forgetRosters()
-        #expect(yard.refusals(stating: yard.team.publicKey) == [.rolledBack, .rolledBack])
+        try sandbox.fixture.restore(before)
+        try sandbox.fixture.forget()
+        #expect(sandbox.refusals() == [.rolledBack, .rolledBack])
+        #expect(
+            code { () throws(VaultError) in try sandbox.fixture.accept(.identity(sandbox.sandbox.ada)) } == .rolledBack)
+        sandbox.forgetRosters()
+        #expect(sandbox.refusals(stating: sandbox.team.publicKey) == [.rolledBack, .rolledBack])
     }
 
     /// A former person continues an old copy: it has later periods under the known person key, with its certificate.
     @Test func aVaultContinuedFromAnOldCopyIsRolledBack() throws {
-        let yard = try CertifiedYard()
-        let continued = try yard.copyElsewhere { bob in for _ in 1...2 { _ = try bob.rekey() } }
-        try yard.open().removeSlot(id: yard.yard.bobSlot, certifiedBy: yard.team)
-        let honest = try yard.fixture.copy()
-        let state = try #require(yard.fixture.place.certification?.state)
+        let sandbox = try CertifiedSandbox()
+        let continued = try sandbox.copyElsewhere { bob in for _ in 1...2 { _ = try bob.rekey() } }
+        try sandbox.open().removeSlot(id: sandbox.sandbox.bobSlot, certifiedBy: sandbox.team)
+        let honest = try sandbox.fixture.copy()
+        let state = try #require(sandbox.fixture.place.certification?.state)
         #expect(state == VaultFloor(period: 2, keyPeriod: 2))
         // A user who has seen neither the removal nor a roster cannot distinguish it from the true vault.
-        try yard.fixture.restore(continued)
-        try yard.fixture.forget()
+        try sandbox.fixture.restore(continued)
+        try sandbox.fixture.forget()
         #expect(
-            try yard.refusals(stating: yard.team.publicKey) == [nil, nil]
-                && yard.fixture.place.memory.load()?.period == 3)
-        try yard.fixture.restore(honest)
-        try yard.fixture.forget()
-        #expect(yard.refusals() == [nil, nil])
-        try yard.put(try SignedRoster(signing: try yard.roster(1) { $0.floor = state }, with: yard.team))
-        #expect(yard.refusals() == [nil, nil])
-        try yard.fixture.restore(continued)
-        try yard.fixture.forget()
-        #expect(yard.refusals() == [.rolledBack, .rolledBack])
-        yard.forgetRosters()
-        #expect(yard.refusals(stating: yard.team.publicKey) == [.rolledBack, .rolledBack])
+            try sandbox.refusals(stating: sandbox.team.publicKey) == [nil, nil]
+                && sandbox.fixture.place.memory.load()?.period == 3)
+        try sandbox.fixture.restore(honest)
+        try sandbox.fixture.forget()
+        #expect(sandbox.refusals() == [nil, nil])
+        try sandbox.put(try SignedRoster(signing: try sandbox.roster(1) { $0.floor = state }, with: sandbox.team))
+        #expect(sandbox.refusals() == [nil, nil])
+        try sandbox.fixture.restore(continued)
+        try sandbox.fixture.forget()
+        #expect(sandbox.refusals() == [.rolledBack, .rolledBack])
+        sandbox.forgetRosters()
+        #expect(sandbox.refusals(stating: sandbox.team.publicKey) == [.rolledBack, .rolledBack])
     }
 
     // MARK: A lost team key
 
     /// A person names the lost key and its successor. No other user follows without a decision.
     @Test func aPersonReplacesALostTeamKey() throws {
-        let yard = try CertifiedYard()
-        let (lost, next, other) = (yard.team.publicKey, try TeamKey.random(), try TeamKey.random().publicKey)
-        let files = try yard.fixture.copy().files
-        #expect(code { () throws(VaultError) in try yard.certify(by: next) } == .wrongTeamKey)
-        #expect(code { () throws(VaultError) in try yard.certify(by: next, replacing: other) } == .wrongTeamKey)
+        let sandbox = try CertifiedSandbox()
+        let (lost, next, other) = (sandbox.team.publicKey, try TeamKey.random(), try TeamKey.random().publicKey)
+        let files = try sandbox.fixture.copy().files
+        #expect(code { () throws(VaultError) in try sandbox.certify(by: next) } == .wrongTeamKey)
+        #expect(code { () throws(VaultError) in try sandbox.certify(by: next, replacing: other) } == .wrongTeamKey)
         // The machine's settings must be changed first.
-        try stating(lost, yard) {
-            #expect(code { () throws(VaultError) in try yard.certify(by: next, replacing: lost) } == .wrongTeamKey)
+        try stating(lost, sandbox) {
+            #expect(code { () throws(VaultError) in try sandbox.certify(by: next, replacing: lost) } == .wrongTeamKey)
         }
-        #expect(try yard.fixture.copy().files == files)
-        let memory = try #require(try yard.fixture.place.memory.load())
-        #expect(try yard.certify(by: next, replacing: lost).teamKey == next.publicKey)
-        #expect(yard.refusals() == [nil, nil])
-        try yard.open().removeSlot(id: yard.yard.bobSlot, certifiedBy: next)
+        #expect(try sandbox.fixture.copy().files == files)
+        let memory = try #require(try sandbox.fixture.place.memory.load())
+        #expect(try sandbox.certify(by: next, replacing: lost).teamKey == next.publicKey)
+        #expect(sandbox.refusals() == [nil, nil])
+        try sandbox.open().removeSlot(id: sandbox.sandbox.bobSlot, certifiedBy: next)
         // The other user has seen the lost key.
-        yard.fixture.place.memory.store(memory, isAccepted: true)
-        #expect(yard.refusals() == [.replaced, .replaced])
-        try yard.fixture.accept(.identity(yard.yard.ada))
-        #expect(yard.refusals() == [nil, nil])
+        sandbox.fixture.place.memory.store(memory, isAccepted: true)
+        #expect(sandbox.refusals() == [.replaced, .replaced])
+        try sandbox.fixture.accept(.identity(sandbox.sandbox.ada))
+        #expect(sandbox.refusals() == [nil, nil])
     }
 
     @Test func aLostKeysRosterIsReplacedFirst() throws {
-        let yard = try CertifiedYard()
-        let (lost, next) = (yard.team.publicKey, try TeamKey.random())
-        try yard.put(try SignedRoster(signing: try yard.roster(3), with: yard.team))
-        _ = try yard.open()
-        #expect(code { () throws(VaultError) in try yard.certify(by: next, replacing: lost) } == .noRoster)
-        var fresh = try yard.roster(1)
+        let sandbox = try CertifiedSandbox()
+        let (lost, next) = (sandbox.team.publicKey, try TeamKey.random())
+        try sandbox.put(try SignedRoster(signing: try sandbox.roster(3), with: sandbox.team))
+        _ = try sandbox.open()
+        #expect(code { () throws(VaultError) in try sandbox.certify(by: next, replacing: lost) } == .noRoster)
+        var fresh = try sandbox.roster(1)
         fresh.team = next.publicKey
         let signed = try SignedRoster(signing: fresh, with: next)
-        try RosterFile.put(signed, in: try yard.container(), home: yard.fixture.home, isAnew: true)
-        #expect(try yard.certify(by: next, replacing: lost).teamKey == next.publicKey)
-        #expect(yard.refusals() == [nil, nil])
+        try RosterFile.put(signed, in: try sandbox.container(), home: sandbox.fixture.home, isAnew: true)
+        #expect(try sandbox.certify(by: next, replacing: lost).teamKey == next.publicKey)
+        #expect(sandbox.refusals() == [nil, nil])
     }
 }

@@ -4,13 +4,13 @@ import Testing
 
 /// Tests of a suite that was stamped by a clock that was ahead.
 @Suite("SealedDefaults: clocks") struct DefaultsClockTests {
-    let yard: DefaultsYard
+    let sandbox: DefaultsSandbox
     let clock = TestClock(Date())
 
-    init() throws { yard = try DefaultsYard() }
+    init() throws { sandbox = try DefaultsSandbox() }
 
     private func open() throws -> SealedDefaults {
-        try yard.again { [clock, place = yard.fixture.place] options in
+        try sandbox.again { [clock, place = sandbox.fixture.place] options in
             options.now = { withExtendedLifetime(place) { clock.now } }
         }
     }

@@ -6,26 +6,26 @@ import Testing
 
 /// Tests of a suite's file at the group's container, wherever that is, and under the library's other operations.
 @Suite("SealedDefaults in a container", .timeLimit(.minutes(10))) struct DefaultsContainerTests {
-    let yard: DefaultsYard
-    var defaults: SealedDefaults { yard.defaults }
+    let sandbox: DefaultsSandbox
+    var defaults: SealedDefaults { sandbox.defaults }
 
     init() throws {
-        yard = try DefaultsYard()
-        try yard.defaults.set(1, forKey: "key")
-        #expect(try yard.defaults.integer(forKey: "key") == 1)
+        sandbox = try DefaultsSandbox()
+        try sandbox.defaults.set(1, forKey: "key")
+        #expect(try sandbox.defaults.integer(forKey: "key") == 1)
     }
 
     @Test func aContainerThatWasMovedAwayIsMissedAndNotReadOn() throws {
-        #expect(rename(yard.fixture.container, yard.fixture.container + ".away") == 0)
+        #expect(rename(sandbox.fixture.container, sandbox.fixture.container + ".away") == 0)
         #expect(code { _ = try defaults.integer(forKey: "key") } == .containerMissing)
         #expect(code { try defaults.set(2, forKey: "key") } == .containerMissing)
-        #expect(rename(yard.fixture.container + ".away", yard.fixture.container) == 0)
+        #expect(rename(sandbox.fixture.container + ".away", sandbox.fixture.container) == 0)
         #expect(try defaults.integer(forKey: "key") == 1)
     }
 
     @Test func aContainerThatTookItsPlaceIsFollowed() throws {
-        #expect(rename(yard.fixture.container, yard.fixture.container + ".away") == 0)
-        let successor = try yard.fixture.open().defaults()
+        #expect(rename(sandbox.fixture.container, sandbox.fixture.container + ".away") == 0)
+        let successor = try sandbox.fixture.open().defaults()
         // The suite was not deleted: its missing file is reported here as well.
         #expect(code { _ = try successor.integer(forKey: "key") } == .absent)
         try successor.set(7, forKey: "key")
@@ -41,26 +41,26 @@ import Testing
             calls += 1
             values["key"] = .integer(2)
             guard calls == 1 else { return }
-            #expect(rename(yard.fixture.container, yard.fixture.container + ".away") == 0)
-            _ = try yard.fixture.open()
+            #expect(rename(sandbox.fixture.container, sandbox.fixture.container + ".away") == 0)
+            _ = try sandbox.fixture.open()
         }
         #expect(calls == 2)
         #expect(try defaults.integer(forKey: "key") == 2)
-        #expect(try yard.other().ask("get key") == "2")
+        #expect(try sandbox.other().ask("get key") == "2")
     }
 
     @Test func aChangeThatLandedNowhereIsNotAcknowledged() throws {
         let code = code {
             try defaults.edit { values in
                 values["key"] = .integer(2)
-                rename(yard.fixture.container, yard.fixture.container + ".away")
+                rename(sandbox.fixture.container, sandbox.fixture.container + ".away")
             }
         }
         #expect(code == .containerMissing)
     }
 
     @Test func aHomeThatWasMovedAwayIsMissedSoon() throws {
-        let home = yard.fixture.place.path
+        let home = sandbox.fixture.place.path
         #expect(rename(home, home + ".away") == 0)
         defer { rename(home + ".away", home) }
         // The first reads may still come from the directory that is held open.
@@ -69,29 +69,29 @@ import Testing
     }
 
     @Test func aSuiteTellsWhereItStandsWithoutBeingOpened() throws {
-        let other = try yard.store.defaults(suite: "other")
-        #expect(try other.standing() == .unknown && defaults.standing() == .present)
-        try yard.damage(yard.file)
-        #expect(try defaults.standing() == .present)
-        unlink(yard.file)
-        #expect(try defaults.standing() == .missing)
+        let other = try sandbox.store.defaults(suite: "other")
+        #expect(try other.fileState() == .unknown && defaults.fileState() == .present)
+        try sandbox.damage(sandbox.file)
+        #expect(try defaults.fileState() == .present)
+        unlink(sandbox.file)
+        #expect(try defaults.fileState() == .missing)
         try defaults.removePersistentDomain()
-        #expect(try defaults.standing() == .removed && defaults.persistentDomain().isEmpty)
+        #expect(try defaults.fileState() == .removed && defaults.persistentDomain().isEmpty)
     }
 
     @Test func thePreferencesDirectoryMayBeReplaced() throws {
-        #expect(rename(yard.preferences, yard.preferences + ".away") == 0)
+        #expect(rename(sandbox.preferences, sandbox.preferences + ".away") == 0)
         #expect(code { _ = try defaults.integer(forKey: "key") } == .absent)
         try defaults.set(2, forKey: "key")
         #expect(try defaults.integer(forKey: "key") == 2)
     }
 
     @Test func aSuiteIsListedAsTheLibrarysOwn() throws {
-        try yard.store.write(Note(text: "x"))
-        #expect(try yard.store.list().map(\.name) == ["note"])
+        try sandbox.store.write(Note(text: "x"))
+        #expect(try sandbox.store.list().map(\.name) == ["note"])
         let reserved = "_sealed/defaults/\(defaults.suite)"
-        #expect(try yard.store.list(includingReserved: true).map(\.name) == [reserved, "note"])
-        #expect(yard.store.acceptedNames.count == 2)
+        #expect(try sandbox.store.list(includingReserved: true).map(\.name) == [reserved, "note"])
+        #expect(sandbox.store.acceptedNames.count == 2)
     }
 
     @Test func aSuiteIsExaminedLikeARecord() throws {
@@ -99,35 +99,35 @@ import Testing
         try defaults.set([UInt8](repeating: 0, count: 1_000_000), forKey: "a")
         try defaults.set([UInt8](repeating: 0, count: 1_000_000), forKey: "b")
         var codec: PayloadCodec?
-        let sound = try yard.store.examine(reserved) { codec = $1 }
+        let sound = try sandbox.store.examine(reserved) { codec = $1 }
         #expect(sound.error == nil && codec == .binaryPropertyList)
-        try yard.damage(yard.file)
-        let damaged = try yard.store.examine(reserved) { _, _ in }
+        try sandbox.damage(sandbox.file)
+        let damaged = try sandbox.store.examine(reserved) { _, _ in }
         #expect(damaged.error?.code == .tampered)
     }
 
     @Test func otherFilesInPreferencesAreNoSuites() throws {
-        try SystemFile.write("\(yard.preferences)/plain.plist", [1])
-        try SystemFile.write("\(yard.preferences)/with space.sealed", [1])
-        mkdir("\(yard.preferences)/ByHost", 0o700)
-        try SystemFile.write("\(yard.preferences)/ByHost/x.sealed", [1])
-        #expect(try yard.store.defaultsSuites() == [defaults.suite])
+        try SystemFile.write("\(sandbox.preferences)/plain.plist", [1])
+        try SystemFile.write("\(sandbox.preferences)/with space.sealed", [1])
+        mkdir("\(sandbox.preferences)/ByHost", 0o700)
+        try SystemFile.write("\(sandbox.preferences)/ByHost/x.sealed", [1])
+        #expect(try sandbox.store.defaultsSuites() == [defaults.suite])
     }
 
     @Test func whatLiesUnderASuitesNameAmongTheRecordsIsReadByNobody() throws {
-        let wrong = "\(yard.fixture.records)/_sealed/defaults"
-        _ = try yard.store.write(Note(text: "x"))
-        mkdir("\(yard.fixture.records)/_sealed", 0o700)
+        let wrong = "\(sandbox.fixture.records)/_sealed/defaults"
+        _ = try sandbox.store.write(Note(text: "x"))
+        mkdir("\(sandbox.fixture.records)/_sealed", 0o700)
         mkdir(wrong, 0o700)
-        #expect(rename(yard.file, "\(wrong)/\(defaults.suite).sealed") == 0)
+        #expect(rename(sandbox.file, "\(wrong)/\(defaults.suite).sealed") == 0)
         #expect(code { _ = try defaults.integer(forKey: "key") } == .absent)
-        #expect(try yard.store.defaultsSuites().isEmpty)
+        #expect(try sandbox.store.defaultsSuites().isEmpty)
     }
 
     @Test func rotationResealsSuitesAndReadersGoOn() throws {
-        let other = try yard.other()
+        let other = try sandbox.other()
         #expect(try other.ask("get key") == "1")
-        let report = try yard.store.rotate()
+        let report = try sandbox.store.rotate()
         #expect(report.isCompleted && report.resealed == 1)
         #expect(try defaults.integer(forKey: "key") == 1)
         #expect(try other.ask("get key") == "1")
@@ -136,9 +136,9 @@ import Testing
     }
 
     @Test func aStateFromBeforeARotationCannotBePutBack() throws {
-        let old = try yard.keep(yard.file)
-        #expect(try yard.store.rotate().isCompleted)
-        try yard.put(old, at: yard.file)
+        let old = try sandbox.keep(sandbox.file)
+        #expect(try sandbox.store.rotate().isCompleted)
+        try sandbox.put(old, at: sandbox.file)
         #expect([.retiredEpoch, .replayed].contains(code { _ = try defaults.integer(forKey: "key") }))
     }
 }

@@ -33,7 +33,7 @@ import Testing
     ]
 
     @Test(arguments: rows) func textNumbersAndTruthAreConverted(row: Row) throws {
-        let defaults = try DefaultsYard().defaults
+        let defaults = try DefaultsSandbox().defaults
         try defaults.set(row.value, forKey: "key")
         #expect(try defaults.string(forKey: "key") == row.text)
         #expect(try defaults.bool(forKey: "key") == row.truth)
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func otherTypesAreNotConverted() throws {
-        let defaults = try DefaultsYard().defaults
+        let defaults = try DefaultsSandbox().defaults
         try defaults.setPersistentDomain([
             "text": .string("https://example.com"), "date": .date(try #require(PropertyListDate(secondsSince2001: 5))),
             "data": .data([1, 2]), "texts": .array([.string("a"), .string("2")]), "path": .string("~/x"),

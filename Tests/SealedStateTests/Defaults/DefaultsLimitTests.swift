@@ -3,34 +3,34 @@ import Synchronization
 import Testing
 
 @Suite("SealedDefaults: sizes") struct DefaultsLimitTests {
-    private final class Heard: Sendable {
+    private final class ReceivedEvents: Sendable {
         let warnings = Mutex<[DefaultsWarning]>([])
         var all: [DefaultsWarning] { warnings.withLock { $0 } }
     }
 
-    private let heard = Heard()
+    private let received = ReceivedEvents()
 
-    private func yard(_ change: (inout DefaultsOptions) -> Void = { _ in }) throws -> DefaultsYard {
-        try DefaultsYard { [heard] options in
-            options.onWarning = { warning in heard.warnings.withLock { $0.append(warning) } }
+    private func sandbox(_ change: (inout DefaultsOptions) -> Void = { _ in }) throws -> DefaultsSandbox {
+        try DefaultsSandbox { [received] options in
+            options.onWarning = { warning in received.warnings.withLock { $0.append(warning) } }
             change(&options)
         }
     }
 
     @Test func aValueOverFourKibibytesIsWrittenAndTold() throws {
-        let defaults = try yard().defaults
+        let defaults = try sandbox().defaults
         try defaults.set(String(repeating: "x", count: 4096), forKey: "small")
-        #expect(heard.all.isEmpty)
+        #expect(received.all.isEmpty)
         try defaults.set(String(repeating: "x", count: 4097), forKey: "large")
-        #expect(heard.all == [.largeValue(key: "large", size: 4097, suite: defaults.suite)])
+        #expect(received.all == [.largeValue(key: "large", size: 4097, suite: defaults.suite)])
         #expect(try defaults.string(forKey: "large")?.count == 4097)
         // Reported for the write of this value, not for a write of another one.
         try defaults.set(1, forKey: "other")
-        #expect(heard.all.count == 1)
+        #expect(received.all.count == 1)
     }
 
     @Test func aValueOverOneMebibyteIsRefusedAndTheOldOneStands() throws {
-        let defaults = try yard().defaults
+        let defaults = try sandbox().defaults
         try defaults.set([UInt8](repeating: 1, count: 1 << 20), forKey: "data")
         let error = refusal { try defaults.set([UInt8](repeating: 2, count: 1 << 20 + 1), forKey: "data") }
         #expect(error?.code == .tooLarge)
@@ -42,24 +42,24 @@ import Testing
     }
 
     @Test func sizesOfPartsAddUp() throws {
-        let defaults = try yard { $0.maximumValueSize = 100 }.defaults
+        let defaults = try sandbox { $0.maximumValueSize = 100 }.defaults
         try defaults.set(["a": Array(repeating: "12345678", count: 12)], forKey: "fits")
         #expect(code { try defaults.set(["a": Array(repeating: "12345678", count: 13)], forKey: "not") } == .tooLarge)
     }
 
     @Test func aSuiteIsNoLargerThanItMayBe() throws {
-        let yard = try yard()
+        let sandbox = try sandbox()
         for index in 0..<4 {
-            try yard.defaults.set([UInt8](repeating: UInt8(index), count: 1_000_000), forKey: "\(index)")
+            try sandbox.defaults.set([UInt8](repeating: UInt8(index), count: 1_000_000), forKey: "\(index)")
         }
-        #expect(code { try yard.defaults.set([UInt8](repeating: 9, count: 1_000_000), forKey: "9") } == .tooLarge)
+        #expect(code { try sandbox.defaults.set([UInt8](repeating: 9, count: 1_000_000), forKey: "9") } == .tooLarge)
         // Larger than the limit of a record; every program of the group reads it with the same limit.
-        #expect(try yard.again().persistentDomain().count == 4)
-        #expect(try yard.other().ask("keys") == "4")
+        #expect(try sandbox.again().persistentDomain().count == 4)
+        #expect(try sandbox.other().ask("keys") == "4")
     }
 
     @Test func whatNoReaderTakesIsNotWritten() throws {
-        let defaults = try yard().defaults
+        let defaults = try sandbox().defaults
         var deep = PropertyListValue.bool(true)
         for _ in 0..<70 { deep = .array([deep]) }
         #expect(code { try defaults.set(deep, forKey: "deep") } == .unsafeStructure)

@@ -6,7 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-extension DefaultsYard {
+extension DefaultsSandbox {
     /// Changes the last byte of a file and replaces the file.
     func damage(_ path: String) throws {
         var bytes = try SystemFile.read(path)
@@ -31,20 +31,20 @@ extension DefaultsYard {
 
 /// Tests of a damaged or replaced suite: it is refused and never appears empty.
 @Suite("SealedDefaults that are refused") struct DefaultsRefusalTests {
-    private final class Heard: Sendable {
+    private final class ReceivedEvents: Sendable {
         let warnings = Mutex<[DefaultsWarning]>([])
     }
 
-    private let heard = Heard()
-    let yard: DefaultsYard
-    var defaults: SealedDefaults { yard.defaults }
+    private let received = ReceivedEvents()
+    let sandbox: DefaultsSandbox
+    var defaults: SealedDefaults { sandbox.defaults }
 
     init() throws {
-        yard = try DefaultsYard { [heard] options in
-            options.onWarning = { warning in heard.warnings.withLock { $0.append(warning) } }
+        sandbox = try DefaultsSandbox { [received] options in
+            options.onWarning = { warning in received.warnings.withLock { $0.append(warning) } }
         }
-        try yard.defaults.set(1, forKey: "key")
-        #expect(try yard.defaults.integer(forKey: "key") == 1)
+        try sandbox.defaults.set(1, forKey: "key")
+        #expect(try sandbox.defaults.integer(forKey: "key") == 1)
     }
 
     private var codes: [StoreError.Code?] {
@@ -57,100 +57,100 @@ extension DefaultsYard {
     }
 
     @Test func aDamagedFileIsToldAndNotWrittenOver() throws {
-        try yard.damage(yard.file)
-        let before = try SystemFile.read(yard.file)
+        try sandbox.damage(sandbox.file)
+        let before = try SystemFile.read(sandbox.file)
         #expect(codes == Array(repeating: .tampered, count: 5))
-        #expect(try SystemFile.read(yard.file) == before)
+        #expect(try SystemFile.read(sandbox.file) == before)
     }
 
     @Test func aFileThatWasChangedInPlaceIsToldAsWell() throws {
-        var bytes = try SystemFile.read(yard.file)
+        var bytes = try SystemFile.read(sandbox.file)
         bytes[bytes.count - 1] ^= 1
-        let file = open(yard.file, O_WRONLY)
+        let file = open(sandbox.file, O_WRONLY)
         #expect(write(file, bytes, bytes.count) == bytes.count)
         close(file)
         #expect(code { _ = try defaults.integer(forKey: "key") } == .tampered)
     }
 
     @Test func anOlderStateThatWasPutBackIsTold() throws {
-        let old = try yard.keep(yard.file)
+        let old = try sandbox.keep(sandbox.file)
         try defaults.set(2, forKey: "key")
-        try yard.put(old, at: yard.file)
+        try sandbox.put(old, at: sandbox.file)
         #expect(codes == Array(repeating: .replayed, count: 5))
     }
 
     @Test func theVeryFileOfAnOlderStateIsToldAsWell() throws {
         // The same inode, kept by a second name, so that it cannot be distinguished from the file that was read before.
-        let second = yard.fixture.place.path("second-name")
-        #expect(link(yard.file, second) == 0)
-        let other = try yard.again()
+        let second = sandbox.fixture.place.path("second-name")
+        #expect(link(sandbox.file, second) == 0)
+        let other = try sandbox.again()
         #expect(try defaults.integer(forKey: "key") == 1)
         try other.set(2, forKey: "key")
-        #expect(rename(second, yard.file) == 0)
+        #expect(rename(second, sandbox.file) == 0)
         #expect(code { _ = try defaults.integer(forKey: "key") } == .replayed)
     }
 
     @Test func anotherSuitesFileIsTold() throws {
-        try yard.store.defaults(suite: "other").set(7, forKey: "key")
-        let other = try yard.keep("\(yard.preferences)/other.sealed")
-        try yard.put(other, at: yard.file)
+        try sandbox.store.defaults(suite: "other").set(7, forKey: "key")
+        let other = try sandbox.keep("\(sandbox.preferences)/other.sealed")
+        try sandbox.put(other, at: sandbox.file)
         #expect(codes == Array(repeating: .wrongName, count: 5))
     }
 
     @Test func aRecordInASuitesPlaceIsTold() throws {
-        try yard.store.write(Note(text: "x"))
-        let record = try yard.keep(yard.fixture.file("note"))
-        try yard.put(record, at: yard.file)
+        try sandbox.store.write(Note(text: "x"))
+        let record = try sandbox.keep(sandbox.fixture.file("note"))
+        try sandbox.put(record, at: sandbox.file)
         #expect(code { _ = try defaults.integer(forKey: "key") } == .wrongName)
     }
 
     @Test(arguments: ["link", "fifo", "directory"]) func aPlantedThingIsTold(kind: String) throws {
-        unlink(yard.file)
+        unlink(sandbox.file)
         switch kind {
-        case "link": #expect(symlink("/etc/passwd", yard.file) == 0)
-        case "fifo": #expect(mkfifo(yard.file, 0o600) == 0)
-        default: #expect(mkdir(yard.file, 0o700) == 0)
+        case "link": #expect(symlink("/etc/passwd", sandbox.file) == 0)
+        case "fifo": #expect(mkfifo(sandbox.file, 0o600) == 0)
+        default: #expect(mkdir(sandbox.file, 0o700) == 0)
         }
         #expect(code { _ = try defaults.integer(forKey: "key") } == .malformed)
     }
 
     @Test func aRefusedSuiteIsBegunAnewOnlyOnPurposeAndKept() throws {
-        try yard.damage(yard.file)
+        try sandbox.damage(sandbox.file)
         try defaults.setPersistentDomain(["fresh": .bool(true)])
         #expect(try defaults.persistentDomain() == ["fresh": .bool(true)])
-        #expect(try SystemFile.names(yard.fixture.quarantine).isEmpty == false)
-        try yard.damage(yard.file)
+        #expect(try SystemFile.names(sandbox.fixture.quarantine).isEmpty == false)
+        try sandbox.damage(sandbox.file)
         try defaults.removePersistentDomain()
         #expect(try defaults.persistentDomain().isEmpty)
     }
 
     @Test func aFileThatIsGoneIsToldUntilSomethingIsWritten() throws {
-        unlink(yard.file)
+        unlink(sandbox.file)
         #expect(code { _ = try defaults.integer(forKey: "key") } == .absent)
-        #expect(code { _ = try yard.again().persistentDomain() } == .absent)
-        #expect(try yard.other().ask("get key") == "absent")
+        #expect(code { _ = try sandbox.again().persistentDomain() } == .absent)
+        #expect(try sandbox.other().ask("get key") == "absent")
         try defaults.set(5, forKey: "five")
         #expect(try defaults.persistentDomain() == ["five": .integer(5)])
-        #expect(heard.warnings.withLock { $0 } == [.beganAnew(suite: defaults.suite, sequence: 1)])
+        #expect(received.warnings.withLock { $0 } == [.beganAnew(suite: defaults.suite, sequence: 1)])
     }
 
     @Test func aRemovedSuiteIsEmptyAndCannotBePutBack() throws {
-        let old = try yard.keep(yard.file)
+        let old = try sandbox.keep(sandbox.file)
         try defaults.removePersistentDomain()
         try defaults.removePersistentDomain()
         #expect(try defaults.persistentDomain().isEmpty)
         #expect(try defaults.integer(forKey: "key") == 0)
-        #expect(try yard.other().ask("keys") == "0")
-        #expect(try yard.store.defaultsSuites().isEmpty)
-        try yard.put(old, at: yard.file)
+        #expect(try sandbox.other().ask("keys") == "0")
+        #expect(try sandbox.store.defaultsSuites().isEmpty)
+        try sandbox.put(old, at: sandbox.file)
         #expect(code { _ = try defaults.integer(forKey: "key") } == .replayed)
     }
 
     @Test func aSuiteIsWrittenAgainAfterItsRemoval() throws {
         try defaults.removePersistentDomain()
         try defaults.set(3, forKey: "key")
-        #expect(try yard.other().ask("get key") == "3")
-        #expect(heard.warnings.withLock { $0 }.isEmpty)
+        #expect(try sandbox.other().ask("get key") == "3")
+        #expect(received.warnings.withLock { $0 }.isEmpty)
     }
 
     struct Forged: Sendable, CustomTestStringConvertible {
@@ -177,12 +177,12 @@ extension DefaultsYard {
     }
 
     @Test(arguments: forged) func whatNoProgramOfOursWritesIsTold(row: Forged) throws {
-        var forgery = try Forgery(yard.store)
-        forgery.name = "_sealed/defaults/\(yard.fixture.group)"
+        var forgery = try Forgery(sandbox.store)
+        forgery.name = "_sealed/defaults/\(sandbox.fixture.group)"
         forgery.sequence = 2
         (forgery.codec, forgery.schemaVersion, forgery.payload) = (row.codec, row.version, .bytes(row.bytes))
-        unlink(yard.file)
-        try SystemFile.write(yard.file, forgery.blob)
+        unlink(sandbox.file)
+        try SystemFile.write(sandbox.file, forgery.blob)
         #expect(code { _ = try defaults.integer(forKey: "key") } == row.code)
         #expect(code { try defaults.set(1, forKey: "other") } == row.code)
     }
@@ -190,9 +190,9 @@ extension DefaultsYard {
     @Test func theHookHearsOfARefusalAndOfNothingElse() throws {
         let told = Mutex<[StoreError.Code]>([])
         try withExtendedLifetime(told) {
-            let own = try yard.again { $0.onRejection = { error in told.withLock { $0.append(error.code) } } }
+            let own = try sandbox.again { $0.onRejection = { error in told.withLock { $0.append(error.code) } } }
             #expect(try own.integer(forKey: "key") == 1)
-            try yard.damage(yard.file)
+            try sandbox.damage(sandbox.file)
             #expect(code { _ = try own.integer(forKey: "key") } == .tampered)
             #expect(told.withLock { $0 } == [.tampered])
         }

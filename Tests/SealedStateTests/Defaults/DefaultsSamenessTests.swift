@@ -3,25 +3,25 @@ import Testing
 
 /// Tests of changes that are detected byte by byte, and of values that are read with the type that was written.
 @Suite("SealedDefaults: the same and not the same") struct DefaultsSamenessTests {
-    let yard: DefaultsYard
-    var defaults: SealedDefaults { yard.defaults }
+    let sandbox: DefaultsSandbox
+    var defaults: SealedDefaults { sandbox.defaults }
 
-    init() throws { yard = try DefaultsYard() }
+    init() throws { sandbox = try DefaultsSandbox() }
 
     @Test func aTextInOtherScalarsIsWritten() throws {
         try defaults.set("\u{E9}", forKey: "key")
         try defaults.set("e\u{301}", forKey: "key")
-        let read = try #require(try yard.again().string(forKey: "key"))
+        let read = try #require(try sandbox.again().string(forKey: "key"))
         #expect(Array(read.utf8) == Array("e\u{301}".utf8))
     }
 
     @Test func aKeyInOtherScalarsIsTheSameKeyAndCanBeRewritten() throws {
         try defaults.set(1, forKey: "\u{E9}")
         try defaults.set(2, forKey: "e\u{301}")
-        #expect(try yard.again().persistentDomain().count == 1)
-        #expect(try yard.again().integer(forKey: "\u{E9}") == 2)
+        #expect(try sandbox.again().persistentDomain().count == 1)
+        #expect(try sandbox.again().integer(forKey: "\u{E9}") == 2)
         try defaults.edit { $0 = ["e\u{301}": .integer(2)] }
-        let key = try #require(try yard.again().persistentDomain().keys.first)
+        let key = try #require(try sandbox.again().persistentDomain().keys.first)
         #expect(Array(key.utf8) == Array("e\u{301}".utf8))
     }
 
@@ -30,9 +30,9 @@ import Testing
 
     @Test func whatIsNotANumberIsWrittenOnce() async throws {
         try set(Double.nan, forKey: "key")
-        let before = try yard.store.list(includingReserved: true).first?.provenance?.sequence
+        let before = try sandbox.store.list(includingReserved: true).first?.provenance?.sequence
         try set(Double.nan, forKey: "key")
-        #expect(try yard.store.list(includingReserved: true).first?.provenance?.sequence == before)
+        #expect(try sandbox.store.list(includingReserved: true).first?.provenance?.sequence == before)
         var changes = try defaults.changes().makeAsyncIterator()
         try set(1, forKey: "other")
         #expect(await changes.next()?.keys == ["other"])
@@ -44,7 +44,7 @@ import Testing
         try defaults.set([[UInt8]](), forKey: "blobs")
         try defaults.set(["a": [Bool]()], forKey: "nested")
         try defaults.set([UInt8](), forKey: "bytes")
-        let read = try yard.again()
+        let read = try sandbox.again()
         for key in ["texts", "numbers", "blobs"] { #expect(try read.object(forKey: key) == .array([])) }
         #expect(try read.object(forKey: "nested") == .dictionary(["a": .array([])]))
         #expect(try read.object(forKey: "bytes") == .data([]))
@@ -59,7 +59,7 @@ import Testing
     @Test func aTypeThatTakesLongIsMadeAnewWhenTheValueIsAnother() throws {
         let (key, optional) = (DefaultsKey("window", default: Window(width: 0)), DefaultsKey<Window?>("window"))
         for width in 1...3 {
-            try yard.again().set(Window(width: width), for: key)
+            try sandbox.again().set(Window(width: width), for: key)
             for _ in 0..<2 {
                 #expect(try defaults.value(for: key).width == width)
                 #expect(try defaults.value(for: optional)?.width == width)

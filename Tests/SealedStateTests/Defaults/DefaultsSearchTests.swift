@@ -5,9 +5,9 @@ import Testing
     let key = DefaultsKey("key", default: "the key's own")
 
     @Test func eachDomainCoversTheOnesBehindIt() throws {
-        let yard = try DefaultsYard()
-        let defaults = yard.defaults
-        let (first, second) = (try yard.store.defaults(suite: "first"), try yard.store.defaults(suite: "second"))
+        let sandbox = try DefaultsSandbox()
+        let defaults = sandbox.defaults
+        let (first, second) = (try sandbox.store.defaults(suite: "first"), try sandbox.store.defaults(suite: "second"))
         #expect(try defaults.value(for: key) == "the key's own")
         try defaults.register(defaults: ["key": "registered", "number": 3])
         #expect(try defaults.value(for: key) == "registered")
@@ -28,39 +28,39 @@ import Testing
     }
 
     @Test func argumentsComeFirstWhereTheProgramAsksForThem() throws {
-        let yard = try DefaultsYard {
+        let sandbox = try DefaultsSandbox {
             $0.arguments = [
                 "program", "-key", "argument", "-count", "12", "-on", "YES", "--long", "x", "-list", "(a, b)", "-end",
             ]
         }
-        try yard.defaults.set("own", for: key)
-        #expect(try yard.defaults.value(for: key) == "argument")
-        #expect(try yard.defaults.value(for: DefaultsKey("count", default: 0)) == 12)
-        #expect(try yard.defaults.value(for: DefaultsKey("on", default: false)))
-        #expect(try yard.defaults.integer(forKey: "count") == 12)
-        #expect(try yard.defaults.bool(forKey: "on"))
-        #expect(try yard.defaults.object(forKey: "end") == nil)
-        #expect(try yard.defaults.object(forKey: "long") == nil)
-        #expect(try yard.again().value(for: key) == "own")
-        #expect(try yard.defaults.persistentDomain() == ["key": .string("own")])
+        try sandbox.defaults.set("own", for: key)
+        #expect(try sandbox.defaults.value(for: key) == "argument")
+        #expect(try sandbox.defaults.value(for: DefaultsKey("count", default: 0)) == 12)
+        #expect(try sandbox.defaults.value(for: DefaultsKey("on", default: false)))
+        #expect(try sandbox.defaults.integer(forKey: "count") == 12)
+        #expect(try sandbox.defaults.bool(forKey: "on"))
+        #expect(try sandbox.defaults.object(forKey: "end") == nil)
+        #expect(try sandbox.defaults.object(forKey: "long") == nil)
+        #expect(try sandbox.again().value(for: key) == "own")
+        #expect(try sandbox.defaults.persistentDomain() == ["key": .string("own")])
     }
 
     @Test func anUpdateStartsWithWhatShows() throws {
-        let defaults = try DefaultsYard().defaults
+        let defaults = try DefaultsSandbox().defaults
         try defaults.register(defaults: ["count": 10])
         #expect(try defaults.update(DefaultsKey("count", default: 0)) { $0 += 1 } == 11)
         #expect(try defaults.persistentDomain() == ["count": .integer(11)])
     }
 
     @Test func anAddedSuiteThatIsRefusedIsTold() throws {
-        let yard = try DefaultsYard()
-        try yard.store.defaults(suite: "first").set(1, forKey: "key")
-        try yard.defaults.addSuite(named: "first")
-        #expect(try yard.defaults.integer(forKey: "key") == 1)
-        try yard.damage("\(yard.preferences)/first.sealed")
-        #expect(code { _ = try yard.defaults.integer(forKey: "key") } == .tampered)
+        let sandbox = try DefaultsSandbox()
+        try sandbox.store.defaults(suite: "first").set(1, forKey: "key")
+        try sandbox.defaults.addSuite(named: "first")
+        #expect(try sandbox.defaults.integer(forKey: "key") == 1)
+        try sandbox.damage("\(sandbox.preferences)/first.sealed")
+        #expect(code { _ = try sandbox.defaults.integer(forKey: "key") } == .tampered)
         // A value of the suite itself does not need the suites behind it.
-        try yard.defaults.set(2, forKey: "key")
-        #expect(try yard.defaults.integer(forKey: "key") == 2)
+        try sandbox.defaults.set(2, forKey: "key")
+        #expect(try sandbox.defaults.integer(forKey: "key") == 2)
     }
 }

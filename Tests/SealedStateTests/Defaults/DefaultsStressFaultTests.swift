@@ -4,17 +4,17 @@ import Testing
 
 /// Tests with two writers and a watcher; `SEALED_LONG` sets their duration.
 @Suite("SealedDefaults under stress", .timeLimit(.minutes(60))) struct DefaultsStressFaultTests {
-    let yard: DefaultsYard
-    var defaults: SealedDefaults { yard.defaults }
+    let sandbox: DefaultsSandbox
+    var defaults: SealedDefaults { sandbox.defaults }
 
-    init() throws { yard = try DefaultsYard() }
+    init() throws { sandbox = try DefaultsSandbox() }
 
     // first:   set a0 = …, a1, a2 … : each a change of its own     | all acknowledged
     // second:  set b0, b1, b2 …                                    | all acknowledged
     // watcher: notified of keys, reads them … has the last value of every key
     @Test func twoProcessesWriteDifferentKeysAndNothingIsLost() throws {
         let (keys, writes) = (50, isLongForm ? 5000 : 400)
-        let words = [yard.fixture.place.path, yard.fixture.group.identifier]
+        let words = [sandbox.fixture.place.path, sandbox.fixture.group.identifier]
         let watcher = try ChildProcess(
             "sealed-probe", ["defaults-watch"] + words + ["\(keys)", "\(writes)", "a", "b"])
         #expect(try watcher.readLine() == "ready")
@@ -33,7 +33,7 @@ import Testing
             for prefix in ["a", "b"] { #expect(values["\(prefix)\(number % keys)"] == .integer(Int64(number))) }
         }
         // Each change has its own sequence; none was lost.
-        let listing = try #require(try yard.store.list(includingReserved: true).first)
+        let listing = try #require(try sandbox.store.list(includingReserved: true).first)
         #expect(listing.provenance?.sequence == UInt64(2 * writes))
     }
 }

@@ -13,16 +13,16 @@ import Testing
         var opened: Date
     }
 
-    let yard: DefaultsYard
-    var defaults: SealedDefaults { yard.defaults }
+    let sandbox: DefaultsSandbox
+    var defaults: SealedDefaults { sandbox.defaults }
 
-    init() throws { yard = try DefaultsYard() }
+    init() throws { sandbox = try DefaultsSandbox() }
 
     private func returns<Value: DefaultsValue & Equatable & Sendable>(_ value: Value) throws -> Bool {
         let key = DefaultsKey<Value?>("key")
         try defaults.set(value, for: key)
         // The second read is from the file, not from memory.
-        return try defaults.value(for: key) == value && yard.again().value(for: key) == value
+        return try defaults.value(for: key) == value && sandbox.again().value(for: key) == value
     }
 
     @Test func aValueOfEveryTypeReadsBack() throws {
@@ -55,7 +55,7 @@ import Testing
         #expect(try defaults.object(forKey: "count") == nil)
         #expect(try defaults.persistentDomain().isEmpty)
         // Reading creates nothing.
-        #expect(!SystemFile.exists(yard.file))
+        #expect(!SystemFile.exists(sandbox.file))
     }
 
     @Test(arguments: ["theme", "level", "window", "number"])
@@ -97,32 +97,32 @@ import Testing
 
     @Test func aSuiteIsOneSealedFileInPreferences() throws {
         try defaults.set("canary-value", forKey: "canary-key")
-        #expect(try SystemFile.names(yard.preferences) == ["\(yard.fixture.group).sealed"])
-        let bytes = try SystemFile.read(yard.file)
+        #expect(try SystemFile.names(sandbox.preferences) == ["\(sandbox.fixture.group).sealed"])
+        let bytes = try SystemFile.read(sandbox.file)
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(!text.contains("canary") && !text.contains("bplist"))
         var status = stat()
-        #expect(stat(yard.file, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(stat(sandbox.file, &status) == 0 && status.st_mode & 0o777 == 0o600)
     }
 
     @Test func suitesOfOneGroupAreApart() throws {
-        let second = try yard.store.defaults(suite: "com.example.second")
+        let second = try sandbox.store.defaults(suite: "com.example.second")
         try defaults.set(1, forKey: "key")
         try second.set(2, forKey: "key")
         #expect(try defaults.integer(forKey: "key") == 1)
         #expect(try second.integer(forKey: "key") == 2)
-        #expect(try yard.store.defaultsSuites() == ["com.example.second", yard.fixture.group.identifier])
+        #expect(try sandbox.store.defaultsSuites() == ["com.example.second", sandbox.fixture.group.identifier])
     }
 
     @Test(arguments: ["", "a/b", "../x", ".hidden", "with space", "x.sealed", String(repeating: "a", count: 201), "ä"])
     func aNameThatIsNoFileNameIsRefused(name: String) throws {
-        #expect(code { _ = try yard.store.defaults(suite: name) } == .invalidName)
+        #expect(code { _ = try sandbox.store.defaults(suite: name) } == .invalidName)
         #expect(code { try defaults.addSuite(named: name) } == .invalidName)
     }
 
     @Test func theGroupsOwnSuiteIsOpenedByItsNameAlone() throws {
         #expect(code { _ = try SealedDefaults(suite: "com.example.noGroup") } == .invalidName)
-        #expect(defaults.suite == yard.fixture.group.identifier)
+        #expect(defaults.suite == sandbox.fixture.group.identifier)
     }
 
     @Test func severalChangesAreOneWrite() throws {
@@ -133,16 +133,16 @@ import Testing
             values["old"] = nil
         }
         #expect(try defaults.persistentDomain() == ["a": .integer(1), "b": .string("two")])
-        #expect(try yard.store.list(includingReserved: true).first?.provenance?.sequence == 2)
+        #expect(try sandbox.store.list(includingReserved: true).first?.provenance?.sequence == 2)
     }
 
     @Test func aChangeThatChangesNothingWritesNothing() throws {
         try defaults.set("same", forKey: "key")
-        let before = try SystemFile.read(yard.file)
+        let before = try SystemFile.read(sandbox.file)
         try defaults.set("same", forKey: "key")
         try defaults.edit { _ in }
         try defaults.removeObject(forKey: "other")
-        #expect(try SystemFile.read(yard.file) == before)
+        #expect(try SystemFile.read(sandbox.file) == before)
     }
 
     @Test func aChangeThatThrowsWritesNothing() throws {
@@ -163,7 +163,7 @@ import Testing
         let key = DefaultsKey("count", default: 40)
         #expect(try defaults.update(key) { $0 += 1 } == 41)
         #expect(try defaults.update(key) { $0 += 1 } == 42)
-        #expect(try yard.again().value(for: key) == 42)
+        #expect(try sandbox.again().value(for: key) == 42)
     }
 
     @Test func anyCodableValueCanBeSet() throws {

@@ -5,23 +5,23 @@ import TestSupport
 import Testing
 
 @Suite("SealedDefaults that are watched", .timeLimit(.minutes(10))) struct DefaultsWatchTests {
-    private final class Heard: Sendable {
+    private final class ReceivedEvents: Sendable {
         let failures = Mutex<[StoreError.Code]>([])
     }
 
-    private let heard = Heard()
-    let yard: DefaultsYard
+    private let received = ReceivedEvents()
+    let sandbox: DefaultsSandbox
     let key = DefaultsKey("key", default: 0)
-    var defaults: SealedDefaults { yard.defaults }
+    var defaults: SealedDefaults { sandbox.defaults }
 
     init() throws {
-        yard = try DefaultsYard { [heard] options in
-            options.onFailure = { error in heard.failures.withLock { $0.append(error.code) } }
+        sandbox = try DefaultsSandbox { [received] options in
+            options.onFailure = { error in received.failures.withLock { $0.append(error.code) } }
         }
     }
 
     @Test func thePresentValueComesFirstAndThenEveryOtherOne() async throws {
-        let other = try yard.other()
+        let other = try sandbox.other()
         var values = try defaults.changes(of: key).makeAsyncIterator()
         #expect(await values.next() == 0)
         for number in 1...20 {
@@ -43,15 +43,15 @@ import Testing
         try defaults.register(defaults: ["key": 1])
         #expect(await values.next() == 1)
         try defaults.addSuite(named: "behind")
-        #expect(try yard.other(suite: "behind").ask("add key") == "1")
+        #expect(try sandbox.other(suite: "behind").ask("add key") == "1")
         try await defaults.set(2, for: key)
         #expect(await values.next() == 2)
-        #expect(try yard.other(suite: "behind").ask("add key") == "2")
+        #expect(try sandbox.other(suite: "behind").ask("add key") == "2")
         try await defaults.set(3, for: key)
         #expect(await values.next() == 3)
         try await defaults.remove(key)
         #expect(await values.next() == 2)
-        #expect(try yard.other(suite: "behind").ask("add key") == "3")
+        #expect(try sandbox.other(suite: "behind").ask("add key") == "3")
         #expect(await values.next() == 3)
     }
 
@@ -74,14 +74,14 @@ import Testing
         var changes = try defaults.changes().makeAsyncIterator()
         var values = try defaults.changes(of: key).makeAsyncIterator()
         #expect(await values.next() == 1)
-        let good = try yard.keep(yard.file)
-        try yard.damage(yard.file)
+        let good = try sandbox.keep(sandbox.file)
+        try sandbox.damage(sandbox.file)
         let refused = try #require(await changes.next())
         #expect(refused.keys.isEmpty && (refused.rejection?.code == .tampered || refused.rejection?.code == .absent))
         var last = refused
         while last.rejection?.code == .absent { last = try #require(await changes.next()) }
         #expect(last.rejection?.code == .tampered)
-        try yard.put(good, at: yard.file)
+        try sandbox.put(good, at: sandbox.file)
         while last.rejection != nil { last = try #require(await changes.next()) }
         #expect(last.keys.isEmpty)
         try await defaults.set(2, for: key)
@@ -94,18 +94,18 @@ import Testing
         #expect(await values.next() == 0)
         try await defaults.set("text", forKey: "key")
         async let next = values.next()
-        while heard.failures.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(2)) }
+        while received.failures.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(2)) }
         try await defaults.set(5, forKey: "key")
         #expect(await next == 5)
-        #expect(heard.failures.withLock { $0 } == [.undecodable])
+        #expect(received.failures.withLock { $0 } == [.undecodable])
     }
 
     @Test func aContainerThatIsRemovedAndMadeAnewIsFollowed() async throws {
         try await defaults.set(1, for: key)
         var values = try defaults.changes(of: key).makeAsyncIterator()
         #expect(await values.next() == 1)
-        try FileTree.remove(yard.fixture.container)
-        let successor = try yard.fixture.open().defaults()
+        try FileTree.remove(sandbox.fixture.container)
+        let successor = try sandbox.fixture.open().defaults()
         try await successor.set(2, for: key)
         #expect(await values.next() == 2)
         try await successor.set(3, for: key)
@@ -115,9 +115,9 @@ import Testing
     @Test func iteratingEndsWithItsTask() async throws {
         let values = try defaults.changes(of: key)
         let task = Task {
-            for await _ in values { heard.failures.withLock { $0.append(.cancelled) } }
+            for await _ in values { received.failures.withLock { $0.append(.cancelled) } }
         }
-        while heard.failures.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(2)) }
+        while received.failures.withLock({ $0.isEmpty }) { try await Task.sleep(for: .milliseconds(2)) }
         task.cancel()
         await task.value
     }

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 @Suite("@SealedDefault") struct SealedDefaultTests {
-    private final class Heard: Sendable {
+    private final class ReceivedEvents: Sendable {
         let failures = Mutex<[StoreError.Code]>([])
         var all: [StoreError.Code] { failures.withLock { $0 } }
     }
@@ -19,59 +19,59 @@ import Testing
         }
     }
 
-    private let heard = Heard()
-    let yard: DefaultsYard
+    private let received = ReceivedEvents()
+    let sandbox: DefaultsSandbox
     let settings: Settings
 
     init() throws {
-        yard = try DefaultsYard { [heard] options in
+        sandbox = try DefaultsSandbox { [received] options in
             options.maximumValueSize = 100
-            options.onFailure = { error in heard.failures.withLock { $0.append(error.code) } }
+            options.onFailure = { error in received.failures.withLock { $0.append(error.code) } }
         }
-        settings = Settings(yard.defaults)
+        settings = Settings(sandbox.defaults)
     }
 
     @Test func aPropertyReadsAndWritesTheSuite() throws {
         #expect(settings.count == 5 && settings.name == nil)
         settings.count = 6
         settings.name = "ada"
-        #expect(try yard.other().ask("get count") == "6")
-        #expect(try yard.other().ask("set name bob") == "done")
+        #expect(try sandbox.other().ask("get count") == "6")
+        #expect(try sandbox.other().ask("set name bob") == "done")
         #expect(settings.name == "bob" && settings.count == 6)
         settings.name = nil
-        #expect(try yard.defaults.persistentDomain() == ["count": .integer(6)])
-        #expect(heard.all.isEmpty)
+        #expect(try sandbox.defaults.persistentDomain() == ["count": .integer(6)])
+        #expect(received.all.isEmpty)
     }
 
     @Test func aRefusedSuiteShowsTheLastKnownValueAndIsTold() throws {
         settings.count = 6
         #expect(settings.count == 6)
-        try yard.damage(yard.file)
+        try sandbox.damage(sandbox.file)
         #expect(settings.count == 6)
         // Never read before: the property's own default.
         #expect(settings.name == nil)
         settings.count = 7
         #expect(settings.count == 6)
-        #expect(heard.all == [.tampered, .tampered, .tampered, .tampered])
+        #expect(received.all == [.tampered, .tampered, .tampered, .tampered])
     }
 
     @Test func whatWasMadeOfAStandInIsNotWritten() throws {
-        try yard.defaults.set("many", forKey: "count")
+        try sandbox.defaults.set("many", forKey: "count")
         settings.count += 1
-        #expect(try yard.defaults.string(forKey: "count") == "many")
-        #expect(heard.all == [.undecodable, .undecodable])
+        #expect(try sandbox.defaults.string(forKey: "count") == "many")
+        #expect(received.all == [.undecodable, .undecodable])
         settings.count = 8
-        #expect(try yard.defaults.string(forKey: "count") == "many")
+        #expect(try sandbox.defaults.string(forKey: "count") == "many")
         try settings.$count.set(8)
         settings.count += 1
-        #expect(settings.count == 9 && heard.all.count == 3)
+        #expect(settings.count == 9 && received.all.count == 3)
     }
 
     @Test func aValueThatCannotBeSetIsToldAndTheOldOneStands() throws {
         settings.name = "short"
         settings.name = String(repeating: "x", count: 101)
         #expect(settings.name == "short")
-        #expect(heard.all == [.tooLarge])
+        #expect(received.all == [.tooLarge])
     }
 
     @Test func theCallsBehindAPropertyThrow() async throws {
@@ -82,14 +82,14 @@ import Testing
         #expect(await values.next() == 2)
         try settings.$count.remove()
         #expect(await values.next() == 5)
-        try yard.damage(yard.file)
+        try sandbox.damage(sandbox.file)
         #expect(code { _ = try settings.$count.value() } == .tampered)
     }
 
     @Test func aKeyMakesAProperty() throws {
         let key = DefaultsKey("count", default: 1)
-        @SealedDefault(key, in: yard.defaults) var count
+        @SealedDefault(key, in: sandbox.defaults) var count
         count += 1
-        #expect(try yard.defaults.value(for: key) == 2)
+        #expect(try sandbox.defaults.value(for: key) == 2)
     }
 }

@@ -54,7 +54,7 @@ struct ChangeCallFaultTests {
             let expected = hasReserve && isNew && call.name == "fdatasync" ? 2 : 1
             #expect(try traced.count(of: call.name) == expected, comment)
         }
-        #expect(try fixture.litter() == [], comment)
+        #expect(try fixture.staleFiles() == [], comment)
         return answer
     }
 

@@ -11,7 +11,7 @@ struct FullDiskDeletionTests {
     enum Shortage: CaseIterable, Sendable { case bytes, inodes, bytesAndState }
 
     /// A group on a file system of its own, with an object of each kind to delete.
-    private struct Yard {
+    private struct Sandbox {
         let fixture: StoreFixture
         let disk: SmallFileSystem
 
@@ -32,42 +32,42 @@ struct FullDiskDeletionTests {
     }
 
     @Test(arguments: Shortage.allCases) func everythingCanBeDeletedOnAFullDisk(_ shortage: Shortage) throws {
-        let yard = try Yard(options: "size=2m,nr_inodes=200")
+        let sandbox = try Sandbox(options: "size=2m,nr_inodes=200")
         switch shortage {
-        case .bytes: try yard.disk.fillBytes()
-        case .inodes: try yard.disk.fillInodes()
+        case .bytes: try sandbox.disk.fillBytes()
+        case .inodes: try sandbox.disk.fillInodes()
         case .bytesAndState:
-            try yard.disk.fillBytes()
-            for leaf in ["Watermarks", "Places"] { try yard.disk.makeReadOnly(yard.fixture.place.path(leaf)) }
+            try sandbox.disk.fillBytes()
+            for leaf in ["Watermarks", "Places"] { try sandbox.disk.makeReadOnly(sandbox.fixture.place.path(leaf)) }
         }
         // Nothing else can be written.
         let large = ProbeRecord(number: 2, text: String(repeating: "x", count: 9000))
-        #expect(code { try yard.fixture.open().write(large) } == .noSpace)
+        #expect(code { try sandbox.fixture.open().write(large) } == .noSpace)
 
         // By programs that start after the disk is full.
-        let store = try yard.fixture.open { $0.durability = .durable }
+        let store = try sandbox.fixture.open { $0.durability = .durable }
         try store.delete(ProbeRecord.self)
         #expect(code { _ = try store.read(ProbeRecord.self) } == .absent)
         let defaults = try store.defaults()
         try defaults.removeObject(forKey: "key7")
-        #expect(try yard.fixture.open().defaults().string(forKey: "key7") == nil)
-        #expect(try yard.fixture.open().defaults().string(forKey: "key8") == "token 8")
+        #expect(try sandbox.fixture.open().defaults().string(forKey: "key7") == nil)
+        #expect(try sandbox.fixture.open().defaults().string(forKey: "key8") == "token 8")
         for account in ["small", "large"] {
             try store.vault.deleteItem(service: "s", account: account)
             let refusal = #expect(throws: VaultError.self) {
-                _ = try yard.fixture.open().vault.copyValue(service: "s", account: account)
+                _ = try sandbox.fixture.open().vault.copyValue(service: "s", account: account)
             }
             #expect(refusal?.code == .itemNotFound)
         }
     }
 
     @Test func aDeletionThatCannotBeLoggedIsMadeAndSaysSo() throws {
-        let yard = try Yard(options: "size=2m,nr_inodes=200")
-        #expect(try yard.fixture.open().vault.deleteItem(service: "s", account: "small").isLogged)
-        let log = yard.fixture.place.path("Vaults/\(yard.fixture.group)/access.log")
-        try yard.disk.makeReadOnly(log)
-        try yard.disk.fillBytes()
-        let vault = try yard.fixture.open().vault
+        let sandbox = try Sandbox(options: "size=2m,nr_inodes=200")
+        #expect(try sandbox.fixture.open().vault.deleteItem(service: "s", account: "small").isLogged)
+        let log = sandbox.fixture.place.path("Vaults/\(sandbox.fixture.group)/access.log")
+        try sandbox.disk.makeReadOnly(log)
+        try sandbox.disk.fillBytes()
+        let vault = try sandbox.fixture.open().vault
         #expect(throws: VaultError.self) {
             try [UInt8](repeating: 1, count: 1).withUnsafeBytes { value in
                 try vault.addItem(service: "s", account: "new", value: value)
@@ -80,10 +80,10 @@ struct FullDiskDeletionTests {
 
     /// The space for a rotation is known, and a lack of it is reported before the vault gets a new key.
     @Test func aRotationThatFindsNoRoomChangesNothing() throws {
-        let yard = try Yard(options: "size=2m,nr_inodes=200")
-        let store = try yard.fixture.open()
+        let sandbox = try Sandbox(options: "size=2m,nr_inodes=200")
+        let store = try sandbox.fixture.open()
         #expect(try store.rotationSize() >= 4096)
-        try yard.disk.fillBytes()
+        try sandbox.disk.fillBytes()
         let epoch = try store.rotationStatus().activeEpoch
         let refused = refusal { try store.rotate() }
         #expect(refused?.code == .noSpace)

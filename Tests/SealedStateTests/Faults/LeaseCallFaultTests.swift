@@ -23,6 +23,6 @@ struct LeaseCallFaultTests {
         // The fence of a lease that was not granted may be used up.
         let next = try ChildProcess.run("sealed-probe", words).outputText
         #expect(next.hasSuffix("performed\n") && !next.contains("took 1\n"), "\(next)")
-        #expect(try fixture.litter() == [])
+        #expect(try fixture.staleFiles() == [])
     }
 }

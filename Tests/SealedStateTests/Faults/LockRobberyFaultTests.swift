@@ -10,7 +10,7 @@ import Testing
 /// error (`lockLost`) for each writer that may have overwritten another's value. Not guaranteed: an update can be lost.
 @Suite(.timeLimit(.minutes(30))) struct LockRobberyFaultTests {
     /// A writer's line: `ack RECORD COUNT SEQUENCE` or `failed RECORD CODE`.
-    private struct Saying: Sendable {
+    private struct WriterLine: Sendable {
         let writer: Int
         let words: [Substring]
         var isAcknowledged: Bool { words.first == "ack" && words.count == 4 }
@@ -30,23 +30,23 @@ import Testing
     // member:  ……… removes it ……… puts another one there ……… removes it ………
     // reader:  whole states, never an older one
     @Test(arguments: [false, true]) func nothingIsTornAndWhatMayBeLostIsTold(_ isReplaced: Bool) throws {
-        let yard = try StressYard()
-        let writing = Mutex(StressYard.writers)
-        let results = try concurrently(StressYard.writers + 2) { slot -> [Saying] in
+        let sandbox = try StressSandbox()
+        let writing = Mutex(StressSandbox.writers)
+        let results = try concurrently(StressSandbox.writers + 2) { slot -> [WriterLine] in
             let isOver = { writing.withLock { $0 == 0 } }
-            if slot == StressYard.writers { try Self.rob(yard.fixture, replacing: isReplaced, until: isOver) }
-            if slot > StressYard.writers { try Self.read(yard, until: isOver) }
-            if slot >= StressYard.writers { return [] }
+            if slot == StressSandbox.writers { try Self.rob(sandbox.fixture, replacing: isReplaced, until: isOver) }
+            if slot > StressSandbox.writers { try Self.read(sandbox, until: isOver) }
+            if slot >= StressSandbox.writers { return [] }
             defer { writing.withLock { $0 -= 1 } }
-            return try Self.write(slot, yard)
+            return try Self.write(slot, sandbox)
         }
-        try judge(try results.flatMap { try $0.get() }, yard)
+        try judge(try results.flatMap { try $0.get() }, sandbox)
     }
 
-    private static func write(_ slot: Int, _ yard: StressYard) throws -> [Saying] {
-        let writer = try yard.start("stress-write", "\(slot)", "\(yard.seed >> 32 &+ UInt64(slot))")
+    private static func write(_ slot: Int, _ sandbox: StressSandbox) throws -> [WriterLine] {
+        let writer = try sandbox.start("stress-write", "\(slot)", "\(sandbox.seed >> 32 &+ UInt64(slot))")
         return try (0..<rounds).map { _ in
-            Saying(writer: slot, words: try #require(try writer.readLine()).split(separator: " "))
+            WriterLine(writer: slot, words: try #require(try writer.readLine()).split(separator: " "))
         }
     }
 
@@ -63,8 +63,8 @@ import Testing
         }
     }
 
-    private static func read(_ yard: StressYard, until isOver: () -> Bool) throws {
-        let reader = try yard.start("stress-read", "7")
+    private static func read(_ sandbox: StressSandbox, until isOver: () -> Bool) throws {
+        let reader = try sandbox.start("stress-read", "7")
         // A lost update shows in the sum; a state that two writers have written is refused until a plain write.
         let allowed: Set = ["lost", "forked", "replayed"]
         while !isOver() {
@@ -77,18 +77,18 @@ import Testing
         }
     }
 
-    private func judge(_ sayings: [Saying], _ yard: StressYard) throws {
+    private func judge(_ sayings: [WriterLine], _ sandbox: StressSandbox) throws {
         let codes = Set(sayings.compactMap(\.code))
         // Not empty: the robbery took effect.
         #expect(!codes.isEmpty && codes.isSubset(of: Self.refusals), "\(codes)")
         let acknowledged = sayings.filter(\.isAcknowledged)
         #expect(acknowledged.count + sayings.count(where: { $0.code != nil }) == sayings.count)
         #expect(Set(acknowledged.map(\.place)).count == acknowledged.count)
-        if try isLost(acknowledged, yard) { #expect(!codes.isDisjoint(with: Self.notices), "\(codes)") }
+        if try isLost(acknowledged, sandbox) { #expect(!codes.isDisjoint(with: Self.notices), "\(codes)") }
 
         // A plain write ends any remaining state, above everything that was acknowledged.
-        let store = try yard.fixture.open()
-        for record in 0..<StressYard.records {
+        let store = try sandbox.fixture.open()
+        for record in 0..<StressSandbox.records {
             let highest =
                 acknowledged.filter { $0.words[1] == "\(record)" }.compactMap { UInt64($0.words[3]) }.max() ?? 0
             #expect(try store.write(ProbeRecord(number: record), named: "stress/\(record)") > highest)
@@ -97,8 +97,8 @@ import Testing
     }
 
     /// Returns whether the readable records contain less than was acknowledged.
-    private func isLost(_ acknowledged: [Saying], _ yard: StressYard) throws -> Bool {
-        let states = try yard.fixture.probe("stress-finish").split(separator: "\n").map { FinalRecord(String($0)) }
+    private func isLost(_ acknowledged: [WriterLine], _ sandbox: StressSandbox) throws -> Bool {
+        let states = try sandbox.fixture.probe("stress-finish").split(separator: "\n").map { FinalRecord(String($0)) }
         return acknowledged.contains { saying in
             guard let record = Int(saying.words[1]), let count = Int(saying.words[2]), record < states.count,
                 let state = states[record]

@@ -40,7 +40,7 @@ import Testing
         }
         #expect(try store.write(Note(text: "y"), durability: durability) == 2)
         #expect(try store.read(Note.self).text == "y")
-        #expect(try fixture.litter() == [])
+        #expect(try fixture.staleFiles() == [])
         try expectOutsideUntouched()
     }
 

@@ -21,7 +21,7 @@ struct ShortWriteFaultTests {
         #expect(answer == "written 2")
         #expect(writes > 5000 / 7)
         #expect(try fixture.probe("store-read") == "2 5000 2")
-        #expect(try fixture.litter() == [])
+        #expect(try fixture.staleFiles() == [])
     }
 
     // Part of the blob is written before the error.
@@ -33,7 +33,7 @@ struct ShortWriteFaultTests {
         #expect(answer == fault.1)
         #expect(writes > 200 && writes < 5000 / 7)
         #expect(try fixture.probe("store-read") == "1 5000 1")
-        #expect(try fixture.litter() == [])
+        #expect(try fixture.staleFiles() == [])
     }
 
     @Test func aWriteThatIsInterruptedHalfWayIsGoneOnWith() throws {

@@ -9,19 +9,19 @@ import Testing
 @testable import SealedState
 
 /// Tests of records of the class *after first unlock* under names that are *when unlocked*.
-@Suite(.enabled(if: ProtectedYard.isAvailable)) final class DowngradeTests {
-    private let yard: ProtectedYard
+@Suite(.enabled(if: ProtectedSandbox.isAvailable)) final class DowngradeTests {
+    private let sandbox: ProtectedSandbox
 
     init() throws {
-        yard = try ProtectedYard()
-        try yard.person.write(Guarded(number: 1))
+        sandbox = try ProtectedSandbox()
+        try sandbox.person.write(Guarded(number: 1))
     }
 
-    deinit { yard.end() }
+    deinit { sandbox.end() }
 
     /// Creates a blob under the key that every service of the group has.
     private func forged(_ flags: BlobFlags = [], sequence: UInt64 = 2) throws -> [UInt8] {
-        var forgery = try Forgery(yard.service)
+        var forgery = try Forgery(sandbox.service)
         forgery.name = Guarded.recordName
         forgery.sequence = sequence
         forgery.flags = flags
@@ -41,34 +41,34 @@ import Testing
     @Test(arguments: [BlobFlags(), .tombstone])
     func aServiceWithWriteAccessCannotReplaceARecordOfThePersons(flags: BlobFlags) throws {
         let planted = try forged(flags)
-        try yard.fixture.plant(planted, Guarded.recordName)
-        try expectRefused(yard.person)
-        try expectRefused(yard.service)
+        try sandbox.fixture.plant(planted, Guarded.recordName)
+        try expectRefused(sandbox.person)
+        try expectRefused(sandbox.service)
         // The next write of a person exceeds its sequence, and keeps it as evidence.
-        #expect(try yard.person.write(Guarded(number: 2)) == 3)
-        #expect(try yard.person.read(Guarded.self).number == 2)
-        let kept = try SystemFile.names(yard.fixture.quarantine).filter { $0.hasSuffix(".sealed") }
+        #expect(try sandbox.person.write(Guarded(number: 2)) == 3)
+        #expect(try sandbox.person.read(Guarded.self).number == 2)
+        let kept = try SystemFile.names(sandbox.fixture.quarantine).filter { $0.hasSuffix(".sealed") }
         #expect(kept.count == 1)
-        let blob = try SystemFile.read("\(yard.fixture.quarantine)/\(kept.first ?? "")")
+        let blob = try SystemFile.read("\(sandbox.fixture.quarantine)/\(kept.first ?? "")")
         #expect(blob == planted)
     }
 
     @Test func anotherProcessRefusesItToo() throws {
-        try yard.fixture.plant(forged(), Guarded.recordName)
+        try sandbox.fixture.plant(forged(), Guarded.recordName)
         for asPerson in [true, false] {
-            let child = try yard.session(asPerson: asPerson)
+            let child = try sandbox.session(asPerson: asPerson)
             #expect(try child.ask("read \(Guarded.recordName)") == "downgraded")
             _ = try child.finish()
         }
     }
 
     @Test func whileLockedNoServiceReplacesOrDeletesAListedName() throws {
-        let before = try yard.fixture.blob(Guarded.recordName)
-        #expect(code { try yard.service.write(Unguarded(number: 2)) } == .downgraded)
-        #expect(code { try yard.service.update(Unguarded.self) { $0.number = 2 } } == .downgraded)
-        #expect(code { try yard.service.delete(Unguarded.self) } == .locked)
-        #expect(code { try yard.service.purge(named: Guarded.recordName) } == .locked)
-        #expect(try yard.fixture.blob(Guarded.recordName) == before)
+        let before = try sandbox.fixture.blob(Guarded.recordName)
+        #expect(code { try sandbox.service.write(Unguarded(number: 2)) } == .downgraded)
+        #expect(code { try sandbox.service.update(Unguarded.self) { $0.number = 2 } } == .downgraded)
+        #expect(code { try sandbox.service.delete(Unguarded.self) } == .locked)
+        #expect(code { try sandbox.service.purge(named: Guarded.recordName) } == .locked)
+        #expect(try sandbox.fixture.blob(Guarded.recordName) == before)
     }
 
     private func lowering(_ number: Int) -> RecordPayload {
@@ -79,24 +79,24 @@ import Testing
 
     /// A type's class is not a person's decision: any daemon of an unlocked user has one.
     @Test func aTypeOfTheLowerClassKeepsTheClassOfTheName() throws {
-        try yard.unlock()
-        #expect(try yard.service.write(Unguarded(number: 2)) == 2)
-        #expect(try yard.protection() == .whenUnlocked)
-        #expect(try yard.service.update(Unguarded.self) { $0.number = 3 } == 3)
-        #expect(try yard.protection() == .whenUnlocked)
-        #expect(try yard.person.read(Guarded.self).number == 3)
-        try yard.lock()
-        #expect(code { try yard.service.write(Unguarded(number: 4)) } == .downgraded)
+        try sandbox.unlock()
+        #expect(try sandbox.service.write(Unguarded(number: 2)) == 2)
+        #expect(try sandbox.protection() == .whenUnlocked)
+        #expect(try sandbox.service.update(Unguarded.self) { $0.number = 3 } == 3)
+        #expect(try sandbox.protection() == .whenUnlocked)
+        #expect(try sandbox.person.read(Guarded.self).number == 3)
+        try sandbox.lock()
+        #expect(code { try sandbox.service.write(Unguarded(number: 4)) } == .downgraded)
     }
 
     // another: has the lock ....................................... ends
     // service: not listed, waits for the lock ........................... looks: listed, writes nothing
     // person:  ............................ lists the name, waits for the lock
     @Test func aNameThatIsListedWhileAServiceWaitsIsRefusedToIt() throws {
-        let (person, service) = (yard.person, yard.service)
+        let (person, service) = (sandbox.person, sandbox.service)
         let place = try person.places.place("late")
         let holder = try ChildProcess(
-            "sealed-probe", ["lock", yard.fixture.container, ".sealedstate.lock", "whole", "exclusive", "1000"])
+            "sealed-probe", ["lock", sandbox.fixture.container, ".sealedstate.lock", "whole", "exclusive", "1000"])
         #expect(try holder.readLine() == "held")
         let outcomes = try concurrently(3) { index -> StoreError.Code? in
             switch index {
@@ -112,47 +112,47 @@ import Testing
         }
         #expect(try outcomes.map { try $0.get() } == [.downgraded, nil, nil])
         #expect(try person.read(Guarded.self, named: "late").number == 2)
-        #expect(try yard.header("late").sequence == 1)
+        #expect(try sandbox.header("late").sequence == 1)
     }
 
     @Test func aRefusedStatementTakesNoProtectionAway() throws {
         let refused = code {
-            try yard.person.write(payload: lowering(2), named: Guarded.recordName, onlyIf: .sequence(77))
+            try sandbox.person.write(payload: lowering(2), named: Guarded.recordName, onlyIf: .sequence(77))
         }
         #expect(refused == .conflict)
-        #expect(code { try yard.service.write(payload: lowering(2), named: Guarded.recordName) } == .downgraded)
-        #expect(code { try yard.service.write(Unguarded(number: 2)) } == .downgraded)
+        #expect(code { try sandbox.service.write(payload: lowering(2), named: Guarded.recordName) } == .downgraded)
+        #expect(code { try sandbox.service.write(Unguarded(number: 2)) } == .downgraded)
     }
 
     @Test func aPersonWhoHasTheVaultUnlockedMayLowerAName() throws {
-        try yard.unlock()
-        #expect(try yard.service.write(payload: lowering(2), named: Guarded.recordName) == 2)
-        #expect(try yard.protection() == .afterFirstUnlock)
-        try yard.lock()
-        #expect(try yard.service.read(Unguarded.self).number == 2)
-        #expect(try yard.service.write(Unguarded(number: 3)) == 3)
+        try sandbox.unlock()
+        #expect(try sandbox.service.write(payload: lowering(2), named: Guarded.recordName) == 2)
+        #expect(try sandbox.protection() == .afterFirstUnlock)
+        try sandbox.lock()
+        #expect(try sandbox.service.read(Unguarded.self).number == 2)
+        #expect(try sandbox.service.write(Unguarded(number: 3)) == 3)
     }
 
     @Test func aNameThatWasRefusedToAServiceStaysWithItsValue() throws {
-        try yard.fixture.plant(forged(), Guarded.recordName)
-        #expect(code { try yard.service.write(Unguarded(number: 3)) } == .downgraded)
-        #expect(code { try yard.service.delete(Unguarded.self) } == .locked)
+        try sandbox.fixture.plant(forged(), Guarded.recordName)
+        #expect(code { try sandbox.service.write(Unguarded(number: 3)) } == .downgraded)
+        #expect(code { try sandbox.service.delete(Unguarded.self) } == .locked)
     }
 
     @Test func otherNamesOfTheSameServiceAreNotAffected() throws {
-        #expect(try yard.service.write(Unguarded(number: 1), named: "other") == 1)
-        #expect(try yard.person.read(Unguarded.self, named: "other").number == 1)
+        #expect(try sandbox.service.write(Unguarded(number: 1), named: "other") == 1)
+        #expect(try sandbox.person.read(Unguarded.self, named: "other").number == 1)
     }
 
     /// The new key does not vouch for blobs that readers refuse, and the rotation continues.
     @Test func aRotationDoesNotResealADowngradedBlob() throws {
         let planted = try forged()
-        try yard.fixture.plant(planted, Guarded.recordName)
-        try yard.person.write(ProbeRecord(number: 1))
-        let report = try yard.person.rotate()
+        try sandbox.fixture.plant(planted, Guarded.recordName)
+        try sandbox.person.write(ProbeRecord(number: 1))
+        let report = try sandbox.person.rotate()
         #expect(report.isCompleted && report.resealed == 1)
         #expect(report.left.map(\.code) == [.downgraded])
-        #expect(try yard.fixture.blob(Guarded.recordName) == planted)
+        #expect(try sandbox.fixture.blob(Guarded.recordName) == planted)
     }
 
     @Test func aClassThatIsNotStatedIsThatOfTheName() throws {
@@ -160,12 +160,12 @@ import Testing
             RecordPayload(
                 Data(#"{"number":5}"#.utf8), codec: .json, schemaVersion: 1, notAfter: 0, protection: nil)
         }
-        #expect(code { try yard.service.write(payload: payload(), named: Guarded.recordName) } == .locked)
-        #expect(try yard.person.write(payload: payload(), named: Guarded.recordName) == 2)
-        #expect(try yard.protection() == .whenUnlocked)
+        #expect(code { try sandbox.service.write(payload: payload(), named: Guarded.recordName) } == .locked)
+        #expect(try sandbox.person.write(payload: payload(), named: Guarded.recordName) == 2)
+        #expect(try sandbox.protection() == .whenUnlocked)
         // A service opens this vault as well, so it may write a new name.
-        #expect(try yard.person.write(payload: payload(), named: "new") == 1)
-        #expect(try yard.protection("new") == .afterFirstUnlock)
+        #expect(try sandbox.person.write(payload: payload(), named: "new") == 1)
+        #expect(try sandbox.protection("new") == .afterFirstUnlock)
     }
 
     @Test func aVaultThatOnlyPersonsOpenProtectsNewNames() throws {
@@ -187,13 +187,14 @@ import Testing
 
     /// Without the tag the next blob of a service would be read as the record, and further writes would keep its class.
     @Test(arguments: Use.allCases) func aNameThatARestoredListLacksIsListedAgain(_ use: Use) throws {
-        let list = "\(yard.fixture.home.vaultsPath)/\(yard.fixture.group)/vault.person"
+        let list = "\(sandbox.fixture.home.vaultsPath)/\(sandbox.fixture.group)/vault.person"
         let older = try SystemFile.read(list)
-        try yard.person.write(Late(number: 1))
+        try sandbox.person.write(Late(number: 1))
         try SystemFile.write(list, older)
-        _ = try Vault.accept(AccessGroup(yard.fixture.group), in: yard.fixture.home, with: .identity(yard.identity))
+        _ = try Vault.accept(
+            AccessGroup(sandbox.fixture.group), in: sandbox.fixture.home, with: .identity(sandbox.identity))
         let person = try SealedStore(
-            group: yard.fixture.group, in: yard.fixture.home, unlockingWith: .identity(yard.identity))
+            group: sandbox.fixture.group, in: sandbox.fixture.home, unlockingWith: .identity(sandbox.identity))
         #expect(try !person.vault.isListed(record: Late.recordName, in: person.vault.currentKeyring()))
         switch use {
         case .write: try person.write(Plain(number: 2))
@@ -203,9 +204,9 @@ import Testing
         case .delete: try person.delete(Plain.self)
         }
         #expect(try person.vault.isListed(record: Late.recordName, in: person.vault.currentKeyring()))
-        #expect(try yard.protection(Late.recordName) == .whenUnlocked)
-        _ = try yard.service.vault.currentKeyring()
-        #expect([.downgraded, .locked].contains(code { try yard.service.write(Lower(number: 666)) }))
+        #expect(try sandbox.protection(Late.recordName) == .whenUnlocked)
+        _ = try sandbox.service.vault.currentKeyring()
+        #expect([.downgraded, .locked].contains(code { try sandbox.service.write(Lower(number: 666)) }))
     }
 }
 

@@ -9,9 +9,9 @@ import Testing
 
 /// Tests of slowing down, observing, stopping and resuming a rotation.
 struct RotationPaceTests {
-    let yard: RotationYard
+    let sandbox: RotationSandbox
 
-    init() throws { yard = try RotationYard() }
+    init() throws { sandbox = try RotationSandbox() }
 
     /// A clock that only waiting advances.
     private final class Waiting: Sendable {
@@ -23,9 +23,9 @@ struct RotationPaceTests {
     }
 
     @Test func blobsAreSpreadOverTime() throws {
-        try yard.write(11)
+        try sandbox.write(11)
         let waiting = Waiting()
-        try yard.rotate {
+        try sandbox.rotate {
             $0.blobsPerSecond = 10
             $0.clock = waiting.clock
         }
@@ -34,24 +34,24 @@ struct RotationPaceTests {
     }
 
     @Test func bytesAreSpreadOverTimeWithinABlobToo() throws {
-        try yard.plantStream("large", RotationYard.contents(4_000_000))
-        try yard.plantStream("small", [1])
+        try sandbox.plantStream("large", RotationSandbox.contents(4_000_000))
+        try sandbox.plantStream("small", [1])
         let waiting = Waiting()
-        try yard.rotate {
+        try sandbox.rotate {
             $0.bytesPerSecond = 1_000_000
             $0.clock = waiting.clock
         }
         #expect(waiting.total >= .seconds(4) && waiting.total < .seconds(5))
-        #expect(try yard.openStream("large") == RotationYard.contents(4_000_000))
+        #expect(try sandbox.openStream("large") == RotationSandbox.contents(4_000_000))
     }
 
     @Test func nobodyWaitsForTheThrottleThroughALock() throws {
-        try yard.write(3)
-        let addresses = try (0..<3).map { try yard.store.places.place("r\($0)").address }
+        try sandbox.write(3)
+        let addresses = try (0..<3).map { try sandbox.store.places.place("r\($0)").address }
         let refused = Mutex(0)
         let waiting = Waiting()
         var clock = waiting.clock
-        let (store, sleep) = (yard.store, clock.sleep)
+        let (store, sleep) = (sandbox.store, clock.sleep)
         clock.sleep = { span in
             for address in addresses {
                 let isFree = (try? store.backend.lock(address, timeout: .zero, isCancelled: nil))?.unlock() != nil
@@ -59,7 +59,7 @@ struct RotationPaceTests {
             }
             sleep(span)
         }
-        try yard.rotate {
+        try sandbox.rotate {
             $0.bytesPerSecond = 1000
             $0.clock = clock
         }
@@ -68,16 +68,16 @@ struct RotationPaceTests {
     }
 
     @Test func withoutALimitNothingIsWaitedFor() throws {
-        try yard.write(5)
+        try sandbox.write(5)
         let waiting = Waiting()
-        try yard.rotate { $0.clock = waiting.clock }
+        try sandbox.rotate { $0.clock = waiting.clock }
         #expect(waiting.total == .zero)
     }
 
     @Test func progressCountsUpToTheEnd() throws {
-        try yard.write(4)
+        try sandbox.write(4)
         var seen: [RotationProgress] = []
-        let report = try yard.store.rotate(yard.options()) { seen.append($0) }
+        let report = try sandbox.store.rotate(sandbox.options()) { seen.append($0) }
         #expect(seen.map(\.done) == [0, 1, 2, 3, 4, 0, 0])
         #expect(seen.map(\.total) == [4, 4, 4, 4, 4, 0, 0])
         #expect(seen.map(\.pass) == [1, 1, 1, 1, 1, 2, 3])
@@ -88,27 +88,27 @@ struct RotationPaceTests {
     }
 
     @Test func aRotationThatWasStoppedIsGoneOnWith() throws {
-        try yard.write(10)
+        try sandbox.write(10)
         let isStopped = Mutex(false)
         let refused = refusal {
-            try yard.store.rotate(yard.options { $0.isCancelled = { isStopped.withLock { $0 } } }) { progress in
+            try sandbox.store.rotate(sandbox.options { $0.isCancelled = { isStopped.withLock { $0 } } }) { progress in
                 if progress.resealed == 3 { isStopped.withLock { $0 = true } }
             }
         }
         #expect(refused?.code == .cancelled)
-        #expect(try yard.epochs(10).count { $0 == 2 } == 3)
-        for number in 0..<10 { #expect(try yard.store.read(ProbeRecord.self, named: "r\(number)").number == number) }
-        let report = try yard.rotate()
+        #expect(try sandbox.epochs(10).count { $0 == 2 } == 3)
+        for number in 0..<10 { #expect(try sandbox.store.read(ProbeRecord.self, named: "r\(number)").number == number) }
+        let report = try sandbox.rotate()
         #expect((report.isCompleted, report.epoch, report.resealed) == (true, 2, 7))
-        #expect(try yard.epochs(10).allSatisfy { $0 == 2 })
+        #expect(try sandbox.epochs(10).allSatisfy { $0 == 2 })
     }
 
     @Test func aStreamThatIsStoppedHalfwayStaysWhole() throws {
-        let contents = RotationYard.contents(8_000_000)
-        try yard.plantStream("large", contents)
+        let contents = RotationSandbox.contents(8_000_000)
+        try sandbox.plantStream("large", contents)
         let asked = Mutex(0)
         let refused = refusal {
-            try yard.rotate {
+            try sandbox.rotate {
                 $0.isCancelled = {
                     asked.withLock { asked in
                         asked += 1
@@ -118,34 +118,34 @@ struct RotationPaceTests {
             }
         }
         #expect(refused?.code == .cancelled)
-        #expect(try yard.header("large").epoch == 1)
-        #expect(try yard.openStream("large") == contents)
-        #expect(try SystemFile.names(yard.fixture.container).contains { $0.hasSuffix(".new") } == false)
-        #expect(try yard.rotate().resealed == 1)
+        #expect(try sandbox.header("large").epoch == 1)
+        #expect(try sandbox.openStream("large") == contents)
+        #expect(try SystemFile.names(sandbox.fixture.container).contains { $0.hasSuffix(".new") } == false)
+        #expect(try sandbox.rotate().resealed == 1)
     }
 
     @Test func aCancelledTaskEndsTheRotation() async throws {
-        try yard.write(3)
-        let yard = yard
+        try sandbox.write(3)
+        let sandbox = sandbox
         let task = Task { () -> StoreError.Code? in
             withUnsafeCurrentTask { $0?.cancel() }
-            return code { try yard.rotate() }
+            return code { try sandbox.rotate() }
         }
         #expect(await task.value == .cancelled)
     }
 
     @Test func aBlobWhoseLockIsHeldHoldsTheRotationUpAndIsNamed() throws {
-        try yard.write(2)
-        let place = try yard.store.places.place("r1")
-        let lock = try yard.store.backend.lock(place.address, timeout: .zero, isCancelled: nil)
-        let report = try yard.rotate {
+        try sandbox.write(2)
+        let place = try sandbox.store.places.place("r1")
+        let lock = try sandbox.store.backend.lock(place.address, timeout: .zero, isCancelled: nil)
+        let report = try sandbox.rotate {
             $0.lockTimeout = .milliseconds(20)
             $0.maximumPasses = 2
         }
         #expect(!report.isCompleted)
         #expect(report.left.map(\.code) == [.lockTimeout])
-        #expect(try yard.epochs(2) == [2, 1])
+        #expect(try sandbox.epochs(2) == [2, 1])
         lock.unlock()
-        #expect(try yard.rotate().isCompleted)
+        #expect(try sandbox.rotate().isCompleted)
     }
 }

@@ -10,34 +10,35 @@ import Testing
 
 /// Tests of the status of epochs in blobs and programs, and of the destruction of keys.
 struct RotationStatusTests {
-    let yard: RotationYard
+    let sandbox: RotationSandbox
 
-    init() throws { yard = try RotationYard() }
+    init() throws { sandbox = try RotationSandbox() }
 
     private func oldKeyUse() throws -> KeyUse {
-        try #require(try yard.store.rotationStatus().keys.first { $0.epoch == 1 })
+        try #require(try sandbox.store.rotationStatus().keys.first { $0.epoch == 1 })
     }
 
     @Test func theStatusFollowsARotation() throws {
-        try yard.write(4)
-        try yard.plantStream("stream", [1])
-        let before = try yard.store.rotationStatus()
+        try sandbox.write(4)
+        try sandbox.plantStream("stream", [1])
+        let before = try sandbox.store.rotationStatus()
         #expect(!before.isRotating)
         #expect((before.activeEpoch, before.minimumEpoch, before.began) == (1, 1, nil))
         #expect(before.keys.map(\.state) == [.active])
         #expect(before.keys[0].blobCount == 5)
         #expect(before.keys[0].obstacles == [.active])
-        #expect(before.keys[0].id == yard.oldKey.id.description)
+        #expect(before.keys[0].id == sandbox.oldKey.id.description)
         #expect(before.keys[0].holders.map(\.pid) == [getpid()])
 
         let isStopped = Mutex(false)
         #expect(
             code {
-                try yard.store.rotate(yard.options { $0.isCancelled = { isStopped.withLock { $0 } } }) { progress in
+                try sandbox.store.rotate(sandbox.options { $0.isCancelled = { isStopped.withLock { $0 } } }) {
+                    progress in
                     if progress.resealed == 2 { isStopped.withLock { $0 = true } }
                 }
             } == .cancelled)
-        let halfway = try yard.store.rotationStatus()
+        let halfway = try sandbox.store.rotationStatus()
         #expect(halfway.isRotating)
         #expect((halfway.activeEpoch, halfway.minimumEpoch, halfway.completed) == (2, 1, nil))
         #expect(halfway.keys.map(\.state) == [.decryptOnly, .active])
@@ -45,8 +46,8 @@ struct RotationStatusTests {
         #expect(halfway.keys[0].blobs.contains("stream"))
         #expect(halfway.keys[0].obstacles == [.rotationNotCompleted, .blobs(3)])
 
-        try yard.rotate()
-        let after = try yard.store.rotationStatus()
+        try sandbox.rotate()
+        let after = try sandbox.store.rotationStatus()
         #expect(!after.isRotating)
         #expect((after.activeEpoch, after.minimumEpoch) == (2, 2))
         #expect(after.completed != nil)
@@ -55,80 +56,80 @@ struct RotationStatusTests {
     }
 
     @Test func aCopyThatNoReaderTakesStillNeedsItsKey() throws {
-        try yard.write(1)
-        try yard.plant("copy", try yard.fixture.blob("r0"))
-        try yard.rotate()
+        try sandbox.write(1)
+        try sandbox.plant("copy", try sandbox.fixture.blob("r0"))
+        try sandbox.rotate()
         let key = try oldKeyUse()
         #expect(key.obstacles == [.blobs(1)])
         #expect(key.blobs == ["copy"])
-        #expect(code { try yard.store.destroyKey(key.id) } == .keyInUse)
-        unlink(yard.path("copy"))
-        try yard.store.destroyKey(key.id)
+        #expect(code { try sandbox.store.destroyKey(key.id) } == .keyInUse)
+        unlink(sandbox.path("copy"))
+        try sandbox.store.destroyKey(key.id)
         #expect(try oldKeyUse().state == .destroyed)
     }
 
     @Test func whatCannotBeToldSpeaksAgainstDestroying() throws {
-        try yard.write(1)
-        var newer = try yard.fixture.blob("r0")
+        try sandbox.write(1)
+        var newer = try sandbox.fixture.blob("r0")
         newer[Field.format] = 2
-        try yard.plant("newer", newer)
-        let report = try yard.rotate()
+        try sandbox.plant("newer", newer)
+        let report = try sandbox.rotate()
         #expect(report.isCompleted)
         #expect(report.left.map(\.code) == [.unsupportedFormat])
         #expect(try oldKeyUse().obstacles == [.unknownFiles(1)])
-        #expect(try yard.store.rotationStatus().unknown.map(\.path) == ["newer"])
-        #expect(code { try yard.store.destroyKey(yard.oldKey.id.description) } == .keyInUse)
+        #expect(try sandbox.store.rotationStatus().unknown.map(\.path) == ["newer"])
+        #expect(code { try sandbox.store.destroyKey(sandbox.oldKey.id.description) } == .keyInUse)
     }
 
     @Test func aCopyInQuarantineNeedsItsKey() throws {
-        try yard.write(1)
-        try yard.plant("Quarantine/r0.1.sealed", try yard.fixture.blob("r0"))
-        try yard.rotate()
+        try sandbox.write(1)
+        try sandbox.plant("Quarantine/r0.1.sealed", try sandbox.fixture.blob("r0"))
+        try sandbox.rotate()
         let key = try oldKeyUse()
         #expect(key.obstacles == [.blobs(1, isInQuarantine: true)])
         #expect((key.blobCount, key.blobs) == (0, []))
-        #expect(code { try yard.store.destroyKey(key.id) } == .keyInUse)
-        unlink(yard.path("Quarantine/r0.1.sealed"))
-        try yard.store.destroyKey(key.id)
+        #expect(code { try sandbox.store.destroyKey(key.id) } == .keyInUse)
+        unlink(sandbox.path("Quarantine/r0.1.sealed"))
+        try sandbox.store.destroyKey(key.id)
     }
 
     @Test func aContainerInTheTrashNeedsItsKey() throws {
-        try yard.write(2)
-        let registry = GroupRegistry(yard.fixture.group, in: yard.fixture.home)
+        try sandbox.write(2)
+        let registry = GroupRegistry(sandbox.fixture.group, in: sandbox.fixture.home)
         let trashed = try #require(try registry.reset())
-        let store = try yard.fixture.open()
-        try store.rotate(yard.options())
+        let store = try sandbox.fixture.open()
+        try store.rotate(sandbox.options())
         let key = try #require(try store.rotationStatus().keys.first { $0.epoch == 1 })
         #expect(key.obstacles.contains(.trashed(2)) && key.blobCount == 0)
         #expect(code { try store.destroyKey(key.id) } == .keyInUse)
-        let trash = ContainerTrash(home: yard.fixture.home)
+        let trash = ContainerTrash(home: sandbox.fixture.home)
         for item in try trash.items() { try trash.delete(item) }
         #expect(!SystemFile.exists(trashed))
         #expect(try store.rotationStatus().keys.first { $0.epoch == 1 }?.obstacles.contains(.trashed(2)) == false)
     }
 
     @Test func theVaultItselfKeepsAKeyThatIsNotRetired() throws {
-        let vault = yard.store.vault
+        let vault = sandbox.store.vault
         _ = try vault.beginRotation(of: .afterFirstUnlock)
         // Only begun: another process may be resealing.
         #expect(
-            vaultCode { () throws(VaultError) in try vault.destroyKey(yard.oldKey.id, onlyIfRetired: true) }
+            vaultCode { () throws(VaultError) in try vault.destroyKey(sandbox.oldKey.id, onlyIfRetired: true) }
                 == .keyInUse)
         #expect(try vault.keySummaries().first?.state == .decryptOnly)
     }
 
     @Test func theVaultItselfKeepsAKeyThatAProgramHolds() throws {
-        let holder = try yard.child("rotate-hold")
+        let holder = try sandbox.child("rotate-hold")
         #expect(try holder.readLine() == "ready")
-        try yard.rotate()
-        let vault = yard.store.vault
+        try sandbox.rotate()
+        let vault = sandbox.store.vault
         #expect(
-            vaultCode { () throws(VaultError) in try vault.destroyKey(yard.oldKey.id, onlyIfRetired: true) }
+            vaultCode { () throws(VaultError) in try vault.destroyKey(sandbox.oldKey.id, onlyIfRetired: true) }
                 == .keyInUse)
         #expect(try vault.keySummaries().first?.state == .decryptOnly)
         holder.kill(SIGKILL)
         _ = try holder.finish()
-        try vault.destroyKey(yard.oldKey.id, onlyIfRetired: true)
+        try vault.destroyKey(sandbox.oldKey.id, onlyIfRetired: true)
         #expect(try oldKeyUse().state == .destroyed)
     }
 
@@ -146,17 +147,17 @@ struct RotationStatusTests {
     // holder: open, ready .................................. read: looks at the vault
     // we:     ............. rotate, status names it, refused ......................... destroyed
     @Test func aProgramThatStillHoldsTheOldEpochIsNamedAndKeepsItsKey() throws {
-        try yard.write(1)
-        let holder = try yard.child("rotate-hold")
+        try sandbox.write(1)
+        let holder = try sandbox.child("rotate-hold")
         #expect(try holder.readLine() == "ready")
-        let report = try yard.rotate()
+        let report = try sandbox.rotate()
         #expect(report.isCompleted)
         #expect(report.holders.map(\.pid) == [holder.pid])
         let key = try oldKeyUse()
         #expect(key.holders.map(\.pid) == [holder.pid])
         #expect(key.holders.first?.executable == builtProduct("sealed-probe"))
         #expect(key.obstacles == [.programs(key.holders)])
-        let refused = refusal { try yard.store.destroyKey(key.id) }
+        let refused = refusal { try sandbox.store.destroyKey(key.id) }
         #expect(refused?.code == .keyInUse)
         #expect(refused?.reason.contains("\(holder.pid)") == true)
         for _ in 0..<200 where try !oldKeyUse().mayBeDestroyed {
@@ -164,15 +165,15 @@ struct RotationStatusTests {
             try holder.write("r0\n")
             #expect(try holder.readLine() == "2")
         }
-        try yard.store.destroyKey(key.id)
+        try sandbox.store.destroyKey(key.id)
         try holder.write("r0\n")
         #expect(try holder.readLine() == "2")
     }
 
     @Test func aProgramThatWasKilledHoldsNothing() throws {
-        let holder = try yard.child("rotate-hold")
+        let holder = try sandbox.child("rotate-hold")
         #expect(try holder.readLine() == "ready")
-        try yard.rotate()
+        try sandbox.rotate()
         #expect(try !oldKeyUse().mayBeDestroyed)
         holder.kill(SIGKILL)
         _ = try holder.finish()
@@ -180,62 +181,62 @@ struct RotationStatusTests {
     }
 
     @Test func forcedByNameAKeyThatIsHeldIsDestroyed() throws {
-        let holder = try yard.child("rotate-hold")
+        let holder = try sandbox.child("rotate-hold")
         #expect(try holder.readLine() == "ready")
-        try yard.rotate()
-        #expect(code { try yard.store.destroyKey(yard.oldKey.id.description) } == .keyInUse)
-        try yard.store.destroyKey(yard.oldKey.id.description, forcedByName: true)
+        try sandbox.rotate()
+        #expect(code { try sandbox.store.destroyKey(sandbox.oldKey.id.description) } == .keyInUse)
+        try sandbox.store.destroyKey(sandbox.oldKey.id.description, forcedByName: true)
         #expect(try oldKeyUse().state == .destroyed)
     }
 
     // MARK: Destroying
 
     @Test func whatADestroyedKeySealedIsReplacedByTheNextWriteAndKept() throws {
-        try yard.write(1)
-        let old = try yard.fixture.blob("r0")
-        try yard.rotate()
-        try yard.fixture.plant(old, "r0")
-        try yard.store.destroyKey(yard.oldKey.id.description, forcedByName: true)
-        #expect(code { _ = try yard.store.openPayload(named: "r0") } == .unknownKey)
-        try yard.write(1)
-        #expect(code { _ = try yard.store.openPayload(named: "r0") } == nil)
-        let kept = try SystemFile.names(yard.fixture.container + "/Quarantine")
+        try sandbox.write(1)
+        let old = try sandbox.fixture.blob("r0")
+        try sandbox.rotate()
+        try sandbox.fixture.plant(old, "r0")
+        try sandbox.store.destroyKey(sandbox.oldKey.id.description, forcedByName: true)
+        #expect(code { _ = try sandbox.store.openPayload(named: "r0") } == .unknownKey)
+        try sandbox.write(1)
+        #expect(code { _ = try sandbox.store.openPayload(named: "r0") } == nil)
+        let kept = try SystemFile.names(sandbox.fixture.container + "/Quarantine")
         #expect(kept.count { $0.hasSuffix(".sealed") } == 1)
     }
 
     @Test func theActiveKeyIsNeverDestroyed() throws {
-        let id = yard.oldKey.id.description
+        let id = sandbox.oldKey.id.description
         for isForced in [false, true] {
-            #expect(code { try yard.store.destroyKey(id, forcedByName: isForced) } == .keyInUse)
+            #expect(code { try sandbox.store.destroyKey(id, forcedByName: isForced) } == .keyInUse)
         }
-        #expect(try yard.store.write(ProbeRecord(number: 1)) == 1)
+        #expect(try sandbox.store.write(ProbeRecord(number: 1)) == 1)
     }
 
     @Test(arguments: ["", "0", String(repeating: "0", count: 32)])
     func aKeyThatTheVaultDoesNotHaveIsNotFound(_ id: String) throws {
-        #expect(code { try yard.store.destroyKey(id, forcedByName: true) } == .keyNotFound)
+        #expect(code { try sandbox.store.destroyKey(id, forcedByName: true) } == .keyNotFound)
     }
 
     @Test func aKeyIsDestroyedOnce() throws {
-        try yard.rotate()
-        try yard.store.destroyKey(yard.oldKey.id.description)
-        let generation = yard.store.vault.generation
-        try yard.store.destroyKey(yard.oldKey.id.description)
-        #expect(yard.store.vault.generation == generation)
+        try sandbox.rotate()
+        try sandbox.store.destroyKey(sandbox.oldKey.id.description)
+        let generation = sandbox.store.vault.generation
+        try sandbox.store.destroyKey(sandbox.oldKey.id.description)
+        #expect(sandbox.store.vault.generation == generation)
     }
 
     @Test func aBlobOfADestroyedKeyIsRefusedAndSaysWhatBecameOfIt() throws {
-        try yard.write(1)
-        let old = try yard.fixture.blob("r0")
-        try yard.rotate()
-        try yard.store.destroyKey(yard.oldKey.id.description)
-        try yard.fixture.plant(old, "r0")
-        let refused = refusal { _ = try yard.store.read(ProbeRecord.self, named: "r0") }
+        try sandbox.write(1)
+        let old = try sandbox.fixture.blob("r0")
+        try sandbox.rotate()
+        try sandbox.store.destroyKey(sandbox.oldKey.id.description)
+        try sandbox.fixture.plant(old, "r0")
+        let refused = refusal { _ = try sandbox.store.read(ProbeRecord.self, named: "r0") }
         #expect(refused?.code == .unknownKey)
         // Not the message for a key that never existed here.
         #expect(refused?.reason.contains("epoch 1") == true)
-        #expect(try yard.fixture.probe("store-read", "r0") == "unknownKey")
-        let report = try yard.rotate()
+        #expect(try sandbox.fixture.probe("store-read", "r0") == "unknownKey")
+        let report = try sandbox.rotate()
         #expect((report.isCompleted, report.left.map(\.code)) == (true, [.unknownKey]))
     }
 }

@@ -11,9 +11,9 @@ import Testing
 
 /// Tests of the blobs that a rotation reseals, and of those that it leaves alone.
 struct RotationTests {
-    let yard: RotationYard
+    let sandbox: RotationSandbox
 
-    init() throws { yard = try RotationYard() }
+    init() throws { sandbox = try RotationSandbox() }
 
     /// Returns the header without the fields that resealing changes.
     private func facts(_ header: BlobHeader) -> BlobHeader {
@@ -24,7 +24,7 @@ struct RotationTests {
     }
 
     @Test func aResealedRecordKeepsEverythingButItsKey() throws {
-        let store = yard.store
+        let store = sandbox.store
         try store.write(Note(text: "a"))
         try store.write(Note(text: "b", expiresAt: Date().addingTimeInterval(1000)))
         try store.write(ProbeRecord(number: 5), named: "durable", durability: .durable)
@@ -32,12 +32,12 @@ struct RotationTests {
         try store.write(ProbeRecord(number: 7), named: "deleted")
         try store.delete(named: "deleted")
         let names = ["note", "durable", "deep/in/directories", "deleted"]
-        let before = try names.map(yard.header(ofRecord:))
-        let report = try yard.rotate()
+        let before = try names.map(sandbox.header(ofRecord:))
+        let report = try sandbox.rotate()
         #expect(report.isCompleted)
         #expect((report.epoch, report.resealed) == (2, 4))
         #expect(report.left == [])
-        let after = try names.map(yard.header(ofRecord:))
+        let after = try names.map(sandbox.header(ofRecord:))
         #expect(after.map(facts) == before.map(facts))
         #expect(after.map(\.epoch) == [2, 2, 2, 2])
         #expect(zip(before, after).allSatisfy { $0.salt != $1.salt && $0.keyID != $1.keyID })
@@ -47,83 +47,83 @@ struct RotationTests {
         #expect(code { _ = try store.read(ProbeRecord.self, named: "deleted") } == .absent)
         #expect(code { try store.delete(named: "deleted") } == .absent)
         #expect(try store.write(Note(text: "c")) == 3)
-        #expect(try yard.fixture.litter().filter { !$0.contains(".readers") } == [])
+        #expect(try sandbox.fixture.staleFiles().filter { !$0.contains(".readers") } == [])
     }
 
     /// A member's file that claims more bytes than the disk has prevents no rotation.
     @Test func aSparseFileNeedsNoMoreThanItTakes() throws {
-        try yard.write(1)
-        try yard.plantStream("sparse.sealed", [1, 2, 3])
-        #expect(truncate(yard.path("sparse.sealed"), 1 << 42) == 0)
-        #expect(try yard.store.rotationSize() < 1 << 20)
-        let report = try yard.rotate()
+        try sandbox.write(1)
+        try sandbox.plantStream("sparse.sealed", [1, 2, 3])
+        #expect(truncate(sandbox.path("sparse.sealed"), 1 << 42) == 0)
+        #expect(try sandbox.store.rotationSize() < 1 << 20)
+        let report = try sandbox.rotate()
         #expect(report.resealed == 1)
         #expect(report.left.map(\.path) == ["sparse.sealed"])
     }
 
     @Test(arguments: [0, 1, 65_536, 65_537, 3_000_000])
     func aResealedStreamKeepsEverythingButItsKey(_ size: Int) throws {
-        let contents = RotationYard.contents(size)
+        let contents = RotationSandbox.contents(size)
         let path = "Library/Caches/archive.tar.sealed"
-        try yard.plantStream(path, contents)
-        let before = try yard.header(path)
-        #expect(try yard.rotate().resealed == 1)
-        #expect(facts(try yard.header(path)) == facts(before))
-        #expect(try yard.header(path).epoch == 2)
-        #expect(try yard.openStream(path) == contents)
-        #expect(try SystemFile.mode(yard.path(path)) == 0o640)
+        try sandbox.plantStream(path, contents)
+        let before = try sandbox.header(path)
+        #expect(try sandbox.rotate().resealed == 1)
+        #expect(facts(try sandbox.header(path)) == facts(before))
+        #expect(try sandbox.header(path).epoch == 2)
+        #expect(try sandbox.openStream(path) == contents)
+        #expect(try SystemFile.mode(sandbox.path(path)) == 0o640)
     }
 
     @Test func streamsAreFoundWhereverTheyLie() throws {
         let paths = ["top.sealed", "anything", "Own/x.bin", "Library/Application Support/Records/stream.sealed"]
-        try yard.store.write(ProbeRecord(number: 1))
-        for path in paths { try yard.plantStream(path, [1, 2, 3]) }
-        #expect(try yard.rotate().resealed == 5)
-        #expect(try paths.map { try yard.header($0).epoch } == [2, 2, 2, 2])
+        try sandbox.store.write(ProbeRecord(number: 1))
+        for path in paths { try sandbox.plantStream(path, [1, 2, 3]) }
+        #expect(try sandbox.rotate().resealed == 5)
+        #expect(try paths.map { try sandbox.header($0).epoch } == [2, 2, 2, 2])
     }
 
     @Test func anEmptyContainerIsRotated() throws {
-        let report = try yard.rotate()
+        let report = try sandbox.rotate()
         #expect((report.isCompleted, report.epoch, report.resealed) == (true, 2, 0))
-        #expect(try yard.store.write(ProbeRecord(number: 1)) == 1)
-        #expect(try yard.header(ofRecord: "probe").epoch == 2)
+        #expect(try sandbox.store.write(ProbeRecord(number: 1)) == 1)
+        #expect(try sandbox.header(ofRecord: "probe").epoch == 2)
     }
 
     @Test func eachCompletedRotationIsFollowedByANewOne() throws {
-        try yard.write(3)
+        try sandbox.write(3)
         for epoch: UInt32 in 2...4 {
-            let report = try yard.rotate()
+            let report = try sandbox.rotate()
             #expect((report.epoch, report.isCompleted, report.resealed) == (epoch, true, 3))
-            #expect(try yard.epochs(3) == [epoch, epoch, epoch])
+            #expect(try sandbox.epochs(3) == [epoch, epoch, epoch])
         }
-        #expect(try yard.store.read(ProbeRecord.self, named: "r2").number == 2)
+        #expect(try sandbox.store.read(ProbeRecord.self, named: "r2").number == 2)
     }
 
     // MARK: Afterwards
 
     @Test func aCopyOfTheOldEpochIsRefused() throws {
-        try yard.write(1)
-        let old = try yard.fixture.blob("r0")
-        try yard.rotate()
-        try yard.fixture.plant(old, "r0")
-        #expect(code { _ = try yard.store.read(ProbeRecord.self, named: "r0") } == .retiredEpoch)
-        #expect(try yard.fixture.probe("store-read", "r0") == "retiredEpoch")
+        try sandbox.write(1)
+        let old = try sandbox.fixture.blob("r0")
+        try sandbox.rotate()
+        try sandbox.fixture.plant(old, "r0")
+        #expect(code { _ = try sandbox.store.read(ProbeRecord.self, named: "r0") } == .retiredEpoch)
+        #expect(try sandbox.fixture.probe("store-read", "r0") == "retiredEpoch")
         // The next write repairs it, and exceeds its sequence.
-        #expect(try yard.store.write(ProbeRecord(number: 1), named: "r0") == 2)
-        #expect(try yard.fixture.probe("store-read", "r0") == "1 0 2")
+        #expect(try sandbox.store.write(ProbeRecord(number: 1), named: "r0") == 2)
+        #expect(try sandbox.fixture.probe("store-read", "r0") == "1 0 2")
     }
 
     // reader:  open, read 1 (epoch 1) .......................................... read: refused, once it has looked
     // we:      ......................... rotate ... plant 1000, sealed under the old key
     @Test func aReaderThatHasTheStoreOpenRefusesWhatIsSealedUnderTheOldKey() throws {
-        try yard.write(1)
-        let reader = try yard.child("rotate-hold")
+        try sandbox.write(1)
+        let reader = try sandbox.child("rotate-hold")
         #expect(try reader.readLine() == "ready")
         try reader.write("r0\n")
         #expect(try reader.readLine() == "1")
-        try yard.rotate()
-        try yard.fixture.plant(try yard.forge("r0", sequence: 1000), "r0")
-        #expect(code { _ = try yard.store.read(ProbeRecord.self, named: "r0") } == .retiredEpoch)
+        try sandbox.rotate()
+        try sandbox.fixture.plant(try sandbox.forge("r0", sequence: 1000), "r0")
+        #expect(code { _ = try sandbox.store.read(ProbeRecord.self, named: "r0") } == .retiredEpoch)
         var answer: String?
         for _ in 0..<200 where answer != "retiredEpoch" {
             usleep(20_000)
@@ -131,13 +131,13 @@ struct RotationTests {
             answer = try reader.readLine()
         }
         #expect(answer == "retiredEpoch")
-        #expect(try yard.fixture.probe("store-read", "r0") == "retiredEpoch")
+        #expect(try sandbox.fixture.probe("store-read", "r0") == "retiredEpoch")
     }
 
     @Test func aWriterThatHasTheStoreOpenGoesOnUnderTheNewKey() throws {
-        let writer = try yard.fixture.open()
+        let writer = try sandbox.fixture.open()
         try writer.write(ProbeRecord(number: 1))
-        try yard.rotate()
+        try sandbox.rotate()
         #expect(try writer.write(ProbeRecord(number: 2)) == 2)
         #expect(try writer.snapshot(of: ProbeRecord.self).provenance.epoch == 2)
         #expect(try writer.update(ProbeRecord.self) { $0.number += 1 } == 3)
@@ -146,28 +146,28 @@ struct RotationTests {
     // MARK: Blobs that are left alone
 
     @Test func whatNoReaderTakesIsLeftAndHoldsNothingUp() throws {
-        try yard.write(6)
-        let blobs = try (0..<6).map { try yard.fixture.blob("r\($0)") }
+        try sandbox.write(6)
+        let blobs = try (0..<6).map { try sandbox.fixture.blob("r\($0)") }
         // The header of r0, the contents of r1, an unknown key, another group, a copy elsewhere, a text.
         var header = blobs[0]
         header[Field.sequence] ^= 2
         var contents = blobs[1]
         contents[contents.count - 1] ^= 1
-        var foreign = try Forgery(yard.store)
+        var foreign = try Forgery(sandbox.store)
         (foreign.name, foreign.key) = ("r2", try SealingKey.random(epoch: 1))
-        var other = try Forgery(yard.store)
+        var other = try Forgery(sandbox.store)
         (other.group, other.name) = ("group.com.example.other", "r3")
         let planted = [
             "r0": header, "r1": contents, "r2": foreign.blob, "r3": other.blob, "r4": blobs[5],
             "r5": Array("SEAL the deal".utf8),
         ]
-        for (name, bytes) in planted { try yard.fixture.plant(bytes, name) }
-        try yard.plant("Library/Caches/copy.sealed", blobs[4])
-        let report = try yard.rotate()
+        for (name, bytes) in planted { try sandbox.fixture.plant(bytes, name) }
+        try sandbox.plant("Library/Caches/copy.sealed", blobs[4])
+        let report = try sandbox.rotate()
         #expect(report.isCompleted)
         #expect(report.resealed == 0)
-        for (name, bytes) in planted { #expect(try yard.fixture.blob(name) == bytes) }
-        #expect(try SystemFile.read(yard.path("Library/Caches/copy.sealed")) == blobs[4])
+        for (name, bytes) in planted { #expect(try sandbox.fixture.blob(name) == bytes) }
+        #expect(try SystemFile.read(sandbox.path("Library/Caches/copy.sealed")) == blobs[4])
         let codes = Dictionary(
             report.left.map { (String($0.path.split(separator: "/").last ?? ""), $0.code) }, uniquingKeysWith: { $1 })
         #expect(
@@ -179,62 +179,62 @@ struct RotationTests {
     }
 
     @Test func quarantineIsLeftAlone() throws {
-        try yard.store.write(ProbeRecord(number: 1))
-        let blob = try yard.fixture.blob("probe")
-        try yard.plant("Quarantine/probe.1.sealed", blob)
-        let report = try yard.rotate()
+        try sandbox.store.write(ProbeRecord(number: 1))
+        let blob = try sandbox.fixture.blob("probe")
+        try sandbox.plant("Quarantine/probe.1.sealed", blob)
+        let report = try sandbox.rotate()
         #expect((report.isCompleted, report.resealed, report.left.count) == (true, 1, 0))
-        #expect(try SystemFile.read(yard.path("Quarantine/probe.1.sealed")) == blob)
+        #expect(try SystemFile.read(sandbox.path("Quarantine/probe.1.sealed")) == blob)
     }
 
     // A rotation vouches for no blob that readers refuse, and sequence 1 stays behind sequence 2 in every epoch.
     @Test func aRecordThatWasPutBackIsNotResealed() throws {
-        try yard.write(1)
-        let old = try yard.fixture.blob("r0")
-        try yard.store.write(ProbeRecord(number: 7), named: "r0")
-        try yard.fixture.plant(old, "r0")
-        let report = try yard.rotate()
+        try sandbox.write(1)
+        let old = try sandbox.fixture.blob("r0")
+        try sandbox.store.write(ProbeRecord(number: 7), named: "r0")
+        try sandbox.fixture.plant(old, "r0")
+        let report = try sandbox.rotate()
         #expect(report.isCompleted)
         #expect(report.left.map(\.code) == [.replayed])
-        #expect(try yard.fixture.blob("r0") == old)
-        #expect(code { _ = try yard.store.read(ProbeRecord.self, named: "r0") } == .retiredEpoch)
-        #expect(try yard.store.write(ProbeRecord(number: 8), named: "r0") == 3)
+        #expect(try sandbox.fixture.blob("r0") == old)
+        #expect(code { _ = try sandbox.store.read(ProbeRecord.self, named: "r0") } == .retiredEpoch)
+        #expect(try sandbox.store.write(ProbeRecord(number: 8), named: "r0") == 3)
     }
 
     // As above, one rotation later: a blob that was refused after the first is not resealed by the second.
     @Test func whatACompletedRotationRefusesIsNotResealedByTheNextOne() throws {
-        try yard.write(1)
-        try yard.rotate()
-        let forged = try yard.forge("r0", sequence: 1000)
-        try yard.fixture.plant(forged, "r0")
-        try yard.plantStream("late.sealed", [1])
-        let report = try yard.rotate()
+        try sandbox.write(1)
+        try sandbox.rotate()
+        let forged = try sandbox.forge("r0", sequence: 1000)
+        try sandbox.fixture.plant(forged, "r0")
+        try sandbox.plantStream("late.sealed", [1])
+        let report = try sandbox.rotate()
         #expect((report.isCompleted, report.epoch, report.resealed) == (true, 3, 0))
         #expect(report.left.map(\.code) == [.retiredEpoch, .retiredEpoch])
-        #expect(try yard.fixture.blob("r0") == forged)
+        #expect(try sandbox.fixture.blob("r0") == forged)
     }
 
     @Test func aFileThatCannotBeLookedAtHoldsTheRotationUp() throws {
-        try yard.write(1)
-        let name = Array(yard.path("bad").utf8CString.dropLast()) + [CChar(bitPattern: 0xFF), 0]
+        try sandbox.write(1)
+        let name = Array(sandbox.path("bad").utf8CString.dropLast()) + [CChar(bitPattern: 0xFF), 0]
         let file = open(name, O_CREAT | O_WRONLY, 0o600)
         try #require(file >= 0)
         close(file)
-        let report = try yard.rotate()
+        let report = try sandbox.rotate()
         #expect(!report.isCompleted)
         #expect(report.left.map(\.isBlocking) == [true])
         #expect(report.resealed == 1)
-        #expect(try yard.store.rotationStatus().isRotating)
+        #expect(try sandbox.store.rotationStatus().isRotating)
         unlink(name)
-        let next = try yard.rotate()
+        let next = try sandbox.rotate()
         #expect((next.isCompleted, next.epoch, next.resealed) == (true, 2, 0))
     }
 
     @Test func aContainerThatIsGoneIsNoEmptyOne() throws {
-        try yard.write(1)
-        try FileTree.remove(yard.fixture.container)
-        #expect(code { try yard.rotate() } == .containerMissing)
+        try sandbox.write(1)
+        try FileTree.remove(sandbox.fixture.container)
+        #expect(code { try sandbox.rotate() } == .containerMissing)
         // The space for resealing is checked first: nothing was begun.
-        #expect(try !yard.store.vault.rotationState(of: .afterFirstUnlock).isResealing)
+        #expect(try !sandbox.store.vault.rotationState(of: .afterFirstUnlock).isResealing)
     }
 }

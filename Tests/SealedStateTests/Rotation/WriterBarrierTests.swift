@@ -8,12 +8,12 @@ import Testing
 
 /// Tests of the locks that a rotation waits for before its last walk.
 struct WriterBarrierTests {
-    let yard: RotationYard
+    let sandbox: RotationSandbox
 
-    init() throws { yard = try RotationYard() }
+    init() throws { sandbox = try RotationSandbox() }
 
     private var locks: LockFile {
-        LockFile(directory: yard.store.container.root, name: ContainerLayout.lockFile)
+        LockFile(directory: sandbox.store.container.root, name: ContainerLayout.lockFile)
     }
 
     @Test func heldSlotsAreSeen() throws {
@@ -25,7 +25,7 @@ struct WriterBarrierTests {
     }
 
     @Test func nobodyIsWaitedForWhereNobodyWrites() throws {
-        try WriterBarrier(container: yard.store.container, options: yard.options()).wait()
+        try WriterBarrier(container: sandbox.store.container, options: sandbox.options()).wait()
     }
 
     // writer 1:  lock ....................... unlock
@@ -36,7 +36,7 @@ struct WriterBarrierTests {
         let first = Holder(try locks.acquire(LockRange(slot: 0xA1_0000_0001), .exclusive, timeout: .zero))
         let second = Holder(nil)
         let asked = Mutex(0)
-        let options = yard.options { options in
+        let options = sandbox.options { options in
             options.lockTimeout = .seconds(60)
             options.isCancelled = {
                 let count = asked.withLock { asked in
@@ -50,7 +50,7 @@ struct WriterBarrierTests {
                 return false
             }
         }
-        try WriterBarrier(container: yard.store.container, options: options).wait()
+        try WriterBarrier(container: sandbox.store.container, options: options).wait()
         #expect(asked.withLock { $0 } >= 200)
         #expect(code { try onLock(locks, 0xA1_0000_0002) } == .lockTimeout)
     }
@@ -73,9 +73,9 @@ struct WriterBarrierTests {
 
     @Test func aWriterThatStaysIsATimeout() throws {
         let held = try locks.acquire(LockRange(slot: 0xA1_0000_0001), .exclusive, timeout: .zero)
-        let options = yard.options { $0.lockTimeout = .milliseconds(20) }
+        let options = sandbox.options { $0.lockTimeout = .milliseconds(20) }
         #expect(
-            code { try WriterBarrier(container: yard.store.container, options: options).wait() } == .lockTimeout)
+            code { try WriterBarrier(container: sandbox.store.container, options: options).wait() } == .lockTimeout)
         held.unlock()
     }
 }

@@ -34,10 +34,10 @@ struct WriterLog {
 
 /// The output of one reader's or watcher's processes.
 struct ReaderLog {
-    private(set) var sequences = [UInt64](repeating: 0, count: StressYard.records)
+    private(set) var sequences = [UInt64](repeating: 0, count: StressSandbox.records)
     private var ended: Set<Int> = []
 
-    var isComplete: Bool { ended.count == StressYard.records }
+    var isComplete: Bool { ended.count == StressSandbox.records }
 
     mutating func note(_ line: String?) throws(StressFailure) {
         let words = (line ?? "").split(separator: " ")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("ClockMonitor", .timeLimit(.minutes(2)))
 struct ClockMonitorTests {
-    private final class Bell: Sendable {
+    private final class AlarmSignal: Sendable {
         private let count = Atomic(0)
         var rings: Int { count.load(ordering: .sequentiallyConsistent) }
         func ring() { count.add(1, ordering: .sequentiallyConsistent) }
@@ -16,7 +16,7 @@ struct ClockMonitorTests {
     }
 
     @Test func anEarlierAlarmIsNotHeldUpByALaterOne() async throws {
-        let (late, early) = (Bell(), Bell())
+        let (late, early) = (AlarmSignal(), AlarmSignal())
         let clock = try ClockMonitor.shared()
         let first = clock.register { late.ring() }
         first.ring(in: 1e9)
@@ -29,7 +29,7 @@ struct ClockMonitorTests {
     }
 
     @Test func anEndedRegistrationIsSilent() async throws {
-        let (ended, other) = (Bell(), Bell())
+        let (ended, other) = (AlarmSignal(), AlarmSignal())
         let clock = try ClockMonitor.shared()
         var registration: ClockRegistration? = clock.register { ended.ring() }
         registration?.ring(in: 1e6)
@@ -45,13 +45,13 @@ struct ClockMonitorTests {
     // test    | sets the clock | sets an alarm: the kernel would drop the undelivered clock event
     // monitor |                |                                                            | gets it
     @Test(.enabled(if: SystemClock.canBeSet)) func aClockThatIsSetJustBeforeAnAlarmIsNoticed() async throws {
-        let bell = Bell()
-        let registration = try ClockMonitor.shared().register { bell.ring() }
+        let alarmSignal = AlarmSignal()
+        let registration = try ClockMonitor.shared().register { alarmSignal.ring() }
         for round in 0..<50 {
-            let before = bell.rings
+            let before = alarmSignal.rings
             SystemClock.set()
             registration.ring(in: 1e6 - Double(round))
-            try await bell.wait(for: before + 1)
+            try await alarmSignal.wait(for: before + 1)
         }
     }
 }

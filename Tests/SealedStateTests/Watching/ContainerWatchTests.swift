@@ -89,7 +89,7 @@ struct ContainerWatchTests {
         #expect(found.refusal == .container)
         #expect(rmdir(fixture.container) == 0)
         #expect(rename(fixture.container + ".away", fixture.container) == 0)
-        let mended = try await updates.next { $0.value != nil }
-        #expect(mended.value?.text == "before")
+        let repaired = try await updates.next { $0.value != nil }
+        #expect(repaired.value?.text == "before")
     }
 }

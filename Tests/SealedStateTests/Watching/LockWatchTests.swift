@@ -5,45 +5,45 @@ import TestSupport
 import Testing
 
 /// Tests of a watched record of the class *when unlocked*.
-@Suite("Watching through lock and unlock", .enabled(if: ProtectedYard.isAvailable), .timeLimit(.minutes(5)))
+@Suite("Watching through lock and unlock", .enabled(if: ProtectedSandbox.isAvailable), .timeLimit(.minutes(5)))
 final class LockWatchTests {
-    private let yard: ProtectedYard
+    private let sandbox: ProtectedSandbox
 
-    init() throws { yard = try ProtectedYard() }
-    deinit { yard.end() }
+    init() throws { sandbox = try ProtectedSandbox() }
+    deinit { sandbox.end() }
 
     @Test func unlockingAndLockingAreTold() async throws {
-        try await yard.person.write(Guarded(number: 1))
-        let updates = Watching(try yard.service.updates(of: Guarded.self))
+        try await sandbox.person.write(Guarded(number: 1))
+        let updates = Watching(try sandbox.service.updates(of: Guarded.self))
         #expect(try await updates.next(\.refusal) == .locked)
         for _ in 0..<3 {
-            try yard.unlock()
+            try sandbox.unlock()
             #expect(try await updates.next(\.value?.number) == 1)
-            try yard.lock()
+            try sandbox.lock()
             #expect(try await updates.next(\.refusal) == .locked)
         }
     }
 
     @Test func whatIsWrittenWhileLockedIsToldOnceUnlocked() async throws {
-        try await yard.person.write(Guarded(number: 1))
-        let updates = Watching(try yard.service.updates(of: Guarded.self))
+        try await sandbox.person.write(Guarded(number: 1))
+        let updates = Watching(try sandbox.service.updates(of: Guarded.self))
         #expect(try await updates.next(\.refusal) == .locked)
-        try await yard.person.write(Guarded(number: 2))
-        try yard.unlock()
+        try await sandbox.person.write(Guarded(number: 2))
+        try sandbox.unlock()
         #expect(try await updates.next(\.value?.number) == 2)
     }
 
     /// If a look changed a watched directory, it would cause the next look, without end.
     @Test func aLookAtALockedRecordChangesNothingInTheVaultsDirectory() async throws {
-        try await yard.person.write(Guarded(number: 1))
-        #expect(code { _ = try yard.service.read(Guarded.self) } == .locked)
+        try await sandbox.person.write(Guarded(number: 1))
+        #expect(code { _ = try sandbox.service.read(Guarded.self) } == .locked)
         let before = try times()
-        for _ in 0..<3 { #expect(code { _ = try yard.service.read(Guarded.self) } == .locked) }
+        for _ in 0..<3 { #expect(code { _ = try sandbox.service.read(Guarded.self) } == .locked) }
         #expect(try times() == before)
     }
 
     private func times() throws -> [String: [Int]] {
-        let directory = yard.fixture.place.path("Vaults/\(yard.fixture.group)")
+        let directory = sandbox.fixture.place.path("Vaults/\(sandbox.fixture.group)")
         var times: [String: [Int]] = [:]
         for name in try SystemFile.names(directory) + ["."] {
             var status = stat()

@@ -17,20 +17,20 @@ import Testing
     }
 
     @Test func signedRecordIsReadWithItsWriter() throws {
-        let yard = try WritersYard()
-        try yard.open(as: yard.app).write(note)
-        let snapshot = try yard.open().snapshot(of: Note.self)
+        let sandbox = try WritersSandbox()
+        try sandbox.open(as: sandbox.app).write(note)
+        let snapshot = try sandbox.open().snapshot(of: Note.self)
         #expect(snapshot.value == note)
-        #expect(snapshot.provenance.writer == yard.app.id.description)
-        #expect(try yard.open().list().first?.provenance?.writer == yard.app.id.description)
+        #expect(snapshot.provenance.writer == sandbox.app.id.description)
+        #expect(try sandbox.open().list().first?.provenance?.writer == sandbox.app.id.description)
     }
 
     @Test func unsignedBlobIsNotAuthorizedAndMovesNothing() throws {
-        let yard = try WritersYard()
-        let app = try yard.open(as: yard.app)
+        let sandbox = try WritersSandbox()
+        let app = try sandbox.open(as: sandbox.app)
         let first = try app.write(note)
-        try yard.fixture.plant(try yard.forged(yard.attacker()) { $0.sequence = first + 1 })
-        let reader = try yard.open()
+        try sandbox.fixture.plant(try sandbox.forged(sandbox.attacker()) { $0.sequence = first + 1 })
+        let reader = try sandbox.open()
         #expect(code { _ = try read(reader) } == .notAuthorized)
         #expect(code { _ = try read(app) } == .notAuthorized)
         #expect(try reader.list().first?.rejection?.code == .notAuthorized)
@@ -41,27 +41,27 @@ import Testing
     }
 
     @Test func honestWriterGoesOnAfterAnUnsignedBlobFarAhead() throws {
-        let yard = try WritersYard()
-        let app = try yard.open(as: yard.app)
+        let sandbox = try WritersSandbox()
+        let app = try sandbox.open(as: sandbox.app)
         let first = try app.write(note)
         for sequence in [first + 1000, 1 << 40, UInt64.max - 2] {
-            try yard.fixture.plant(try yard.forged(yard.attacker()) { $0.sequence = sequence })
+            try sandbox.fixture.plant(try sandbox.forged(sandbox.attacker()) { $0.sequence = sequence })
             #expect(code { _ = try read(app) } == .notAuthorized)
             try app.write(note)
-            #expect(try read(yard.open()) == note)
+            #expect(try read(sandbox.open()) == note)
         }
         #expect(try app.snapshot(of: Note.self).provenance.sequence == first + 3)
-        #expect(try SystemFile.names(yard.fixture.quarantine).count == 6)
+        #expect(try SystemFile.names(sandbox.fixture.quarantine).count == 6)
     }
 
     @Test func clearedFlagIsNotAuthorized() throws {
-        let yard = try WritersYard()
-        let app = try yard.open(as: yard.app)
+        let sandbox = try WritersSandbox()
+        let app = try sandbox.open(as: sandbox.app)
         try app.write(note)
-        let attacker = try yard.attacker()
-        let (contents, header, _) = try yard.plaintext(attacker)
-        try yard.fixture.plant(
-            try yard.seal(contents, header, attacker) {
+        let attacker = try sandbox.attacker()
+        let (contents, header, _) = try sandbox.plaintext(attacker)
+        try sandbox.fixture.plant(
+            try sandbox.seal(contents, header, attacker) {
                 $0.flags.remove(.signed)
                 $0.writer = .none
                 $0.sequence += 1
@@ -70,12 +70,12 @@ import Testing
     }
 
     @Test func cutTrailerIsRefused() throws {
-        let yard = try WritersYard()
-        let app = try yard.open(as: yard.app)
+        let sandbox = try WritersSandbox()
+        let app = try sandbox.open(as: sandbox.app)
         try app.write(Note(text: String(repeating: "x", count: 400)))
-        let attacker = try yard.attacker()
-        let (contents, header, _) = try yard.plaintext(attacker)
-        try yard.fixture.plant(try yard.seal(contents, header, attacker) { $0.sequence += 1 })
+        let attacker = try sandbox.attacker()
+        let (contents, header, _) = try sandbox.plaintext(attacker)
+        try sandbox.fixture.plant(try sandbox.seal(contents, header, attacker) { $0.sequence += 1 })
         // The end of the contents is at the position of the signature.
         #expect(code { _ = try read(app) } == .unsupportedFormat)
         try app.write(note)
@@ -83,70 +83,70 @@ import Testing
     }
 
     @Test func changedFieldsOfASignedRecordAreNotAuthorized() throws {
-        let yard = try WritersYard()
-        let app = try yard.open(as: yard.app)
+        let sandbox = try WritersSandbox()
+        let app = try sandbox.open(as: sandbox.app)
         try app.write(note)
-        let attacker = try yard.attacker()
-        let (contents, header, trailer) = try yard.plaintext(attacker)
+        let attacker = try sandbox.attacker()
+        let (contents, header, trailer) = try sandbox.plaintext(attacker)
         let plaintext = contents + (try #require(trailer)).encoded
         let changes: [(inout BlobDescription) -> Void] = [
             { $0.sequence += 1 }, { $0.schemaVersion -= 1 }, { $0.sealedAt += 1 }, { $0.notAfter = 9_000_000_000_000 },
             { $0.codec = .binaryPropertyList }, { $0.flags.formSymmetricDifference(.unsynced) },
-            { $0.writer = yard.widget.id },
+            { $0.writer = sandbox.widget.id },
         ]
         for change in changes {
-            try yard.fixture.plant(try yard.seal(plaintext, header, attacker, change))
+            try sandbox.fixture.plant(try sandbox.seal(plaintext, header, attacker, change))
             #expect(code { _ = try read(app) } == .notAuthorized)
         }
         // Another name and the same fields, signed by a writer that may write both.
         try app.write(note, named: "accounts/ada")
-        try yard.fixture.plant(try yard.seal(plaintext, header, name: "accounts/ada", attacker), "accounts/ada")
+        try sandbox.fixture.plant(try sandbox.seal(plaintext, header, name: "accounts/ada", attacker), "accounts/ada")
         #expect(code { _ = try read(app, "accounts/ada") } == .notAuthorized)
     }
 
     @Test(arguments: [true, false])
     func otherContentsUnderTheSameHeaderAreNotAuthorized(isRead: Bool) throws {
-        let yard = try WritersYard()
-        let app = try yard.open(as: yard.app)
+        let sandbox = try WritersSandbox()
+        let app = try sandbox.open(as: sandbox.app)
         try app.write(note)
         if isRead { #expect(try read(app) == note) }
-        let attacker = try yard.attacker()
-        let (contents, header, trailer) = try yard.plaintext(attacker)
+        let attacker = try sandbox.attacker()
+        let (contents, header, trailer) = try sandbox.plaintext(attacker)
         // The same salt gives the same commitment: a reader that remembers commitments would accept it.
         let forged = contents.map { $0 == UInt8(ascii: "1") ? UInt8(ascii: "2") : $0 }
-        let blob = try yard.seal(forged + (try #require(trailer)).encoded, header, attacker, salt: header.salt)
-        #expect(Array(blob[0..<176]) == Array(try yard.fixture.blob()[0..<176]))
-        try yard.fixture.plant(blob)
+        let blob = try sandbox.seal(forged + (try #require(trailer)).encoded, header, attacker, salt: header.salt)
+        #expect(Array(blob[0..<176]) == Array(try sandbox.fixture.blob()[0..<176]))
+        try sandbox.fixture.plant(blob)
         #expect(code { _ = try read(app) } == .notAuthorized)
-        #expect(code { _ = try read(yard.open()) } == .notAuthorized)
+        #expect(code { _ = try read(sandbox.open()) } == .notAuthorized)
     }
 
     /// A signature that this process has made counts as verified; every other one of the same record is checked.
     @Test func anotherSignatureOfTheSameContentsIsNotAuthorized() throws {
-        let yard = try WritersYard()
-        let app = try yard.open(as: yard.app)
+        let sandbox = try WritersSandbox()
+        let app = try sandbox.open(as: sandbox.app)
         let first = try app.write(note)
-        let attacker = try yard.attacker()
-        let (contents, header, found) = try yard.plaintext(attacker)
+        let attacker = try sandbox.attacker()
+        let (contents, header, found) = try sandbox.plaintext(attacker)
         let trailer = try #require(found)
         for index in trailer.signature.indices {
             var signature = trailer.signature
             signature[index] ^= 1
             let other = RecordTrailer(rosterVersion: trailer.rosterVersion, signature: signature)
-            try yard.fixture.plant(try yard.seal(contents + other.encoded, header, attacker, salt: header.salt))
+            try sandbox.fixture.plant(try sandbox.seal(contents + other.encoded, header, attacker, salt: header.salt))
             #expect(code { _ = try read(app) } == .notAuthorized)
         }
         // No rejected signature counts for the next write either.
         #expect(try app.write(note) == first + 1)
-        #expect(try read(yard.open()) == note)
+        #expect(try read(sandbox.open()) == note)
     }
 
     @Test func unsignedTombstoneIsNotAuthorized() throws {
-        let yard = try WritersYard()
-        let app = try yard.open(as: yard.app)
+        let sandbox = try WritersSandbox()
+        let app = try sandbox.open(as: sandbox.app)
         let first = try app.write(note)
-        try yard.fixture.plant(
-            try yard.forged(yard.attacker()) {
+        try sandbox.fixture.plant(
+            try sandbox.forged(sandbox.attacker()) {
                 $0.flags = .tombstone
                 $0.codec = .raw
                 $0.sequence = first + 1
@@ -157,61 +157,61 @@ import Testing
     }
 
     @Test func signedTombstoneNeedsTheRightToDelete() throws {
-        let yard = try WritersYard()
-        let app = try yard.open(as: yard.app)
+        let sandbox = try WritersSandbox()
+        let app = try sandbox.open(as: sandbox.app)
         try app.write(note)
         try app.delete(Note.self)
-        #expect(code { _ = try read(yard.open()) } == .absent)
+        #expect(code { _ = try read(sandbox.open()) } == .absent)
         #expect(try app.list().first?.isDeleted == true)
-        #expect(try yard.fixture.blob().count == BlobLayout.blobSize(plaintextSize: RecordTrailer.size))
+        #expect(try sandbox.fixture.blob().count == BlobLayout.blobSize(plaintextSize: RecordTrailer.size))
         try app.purge(named: Note.recordName)
-        let widget = try yard.open(as: yard.widget)
+        let widget = try sandbox.open(as: sandbox.widget)
         try widget.write(note, named: "inbox")
         #expect(code { try widget.delete(named: "inbox") } == .notAuthorized)
         #expect(try read(widget, "inbox") == note)
     }
 
     @Test func writerWithoutTheRightIsRefusedBeforeItWrites() throws {
-        let yard = try WritersYard()
-        try yard.open(as: yard.app).write(note)
-        let before = try yard.fixture.blob()
-        for writer in [yard.widget, nil, try WriterKey.random()] {
-            let store = try yard.open(as: writer)
+        let sandbox = try WritersSandbox()
+        try sandbox.open(as: sandbox.app).write(note)
+        let before = try sandbox.fixture.blob()
+        for writer in [sandbox.widget, nil, try WriterKey.random()] {
+            let store = try sandbox.open(as: writer)
             #expect(code { try store.write(note) } == .notAuthorized)
             #expect(code { try store.delete(Note.self) } == .notAuthorized)
             #expect(code { try store.purge(named: Note.recordName) } == .notAuthorized)
         }
-        #expect(try yard.fixture.blob() == before)
+        #expect(try sandbox.fixture.blob() == before)
     }
 
     @Test func anotherWritersSignatureIsNotAuthorized() throws {
-        let yard = try WritersYard()
-        try yard.open(as: yard.widget).write(note, named: "inbox")
-        let attacker = try yard.attacker()
-        let (contents, header, _) = try yard.plaintext(attacker, "inbox")
+        let sandbox = try WritersSandbox()
+        try sandbox.open(as: sandbox.widget).write(note, named: "inbox")
+        let attacker = try sandbox.attacker()
+        let (contents, header, _) = try sandbox.plaintext(attacker, "inbox")
         // A compromised extension signs with its own key, under its own id and under the app's.
-        for writer in [yard.widget.id, yard.app.id] {
+        for writer in [sandbox.widget.id, sandbox.app.id] {
             var description = BlobDescription(
-                record: BlobContext(group: yard.fixture.group.identifier, kind: .record, name: Note.recordName),
+                record: BlobContext(group: sandbox.fixture.group.identifier, kind: .record, name: Note.recordName),
                 flags: header.flags, schemaVersion: header.schemaVersion, sequence: 9, sealedAt: header.sealedAt)
             description.writer = writer
             let digest = contents.withRawBytes {
-                SignedRecord(description, group: yard.fixture.group.identifier, name: Note.recordName)
+                SignedRecord(description, group: sandbox.fixture.group.identifier, name: Note.recordName)
                     .digest(rosterVersion: 1, contents: $0)
             }
-            let trailer = RecordTrailer(rosterVersion: 1, signature: yard.widget.sign(digest))
-            try yard.fixture.plant(
-                try yard.seal(contents + trailer.encoded, header, attacker) {
+            let trailer = RecordTrailer(rosterVersion: 1, signature: sandbox.widget.sign(digest))
+            try sandbox.fixture.plant(
+                try sandbox.seal(contents + trailer.encoded, header, attacker) {
                     $0.sequence = 9
                     $0.writer = writer
                 })
-            #expect(code { _ = try read(yard.open()) } == .notAuthorized)
+            #expect(code { _ = try read(sandbox.open()) } == .notAuthorized)
         }
     }
 
     @Test func patternGovernsWholeSegmentsOnly() throws {
-        let yard = try WritersYard()
-        let anyone = try yard.open()
+        let sandbox = try WritersSandbox()
+        let anyone = try sandbox.open()
         #expect(code { try anyone.write(note, named: "accounts/ada") } == .notAuthorized)
         #expect(code { try anyone.write(note, named: "accounts/ada/deep") } == .notAuthorized)
         for name in ["accounts", "accountsb", "accountsb/x", "accounts.x", "other"] {
@@ -222,14 +222,14 @@ import Testing
     }
 
     @Test func longestPatternCounts() throws {
-        let yard = try WritersYard(roster: nil)
-        try yard.put(
-            yard.signed(1) { roster in
-                roster.set(Roster.Rule(try GovernedPattern("*"), grants: [yard.app.id: .all]))
-                roster.set(Roster.Rule(try GovernedPattern("accounts/guest/*"), grants: [yard.widget.id: .all]))
+        let sandbox = try WritersSandbox(roster: nil)
+        try sandbox.put(
+            sandbox.signed(1) { roster in
+                roster.set(Roster.Rule(try GovernedPattern("*"), grants: [sandbox.app.id: .all]))
+                roster.set(Roster.Rule(try GovernedPattern("accounts/guest/*"), grants: [sandbox.widget.id: .all]))
                 roster.set(Roster.Rule(try GovernedPattern("accounts/guest/root"), grants: [:]))
             })
-        let (app, widget) = (try yard.open(as: yard.app), try yard.open(as: yard.widget))
+        let (app, widget) = (try sandbox.open(as: sandbox.app), try sandbox.open(as: sandbox.widget))
         try app.write(note, named: "anything")
         try widget.write(note, named: "accounts/guest/a")
         #expect(code { try app.write(note, named: "accounts/guest/a") } == .notAuthorized)
@@ -244,12 +244,12 @@ import Testing
     }
 
     @Test func goneFileIsMissingUntilItsWriterWrites() throws {
-        let yard = try WritersYard()
-        let app = try yard.open(as: yard.app)
+        let sandbox = try WritersSandbox()
+        let app = try sandbox.open(as: sandbox.app)
         let first = try app.write(note)
-        unlink(yard.fixture.file(Note.recordName))
+        unlink(sandbox.fixture.file(Note.recordName))
         #expect(code { _ = try read(app) } == .missing)
-        #expect(code { _ = try read(yard.open()) } == .missing)
+        #expect(code { _ = try read(sandbox.open()) } == .missing)
         let listed = try app.list().map { ($0.name, $0.rejection?.code) }
         #expect(listed.map(\.0) == [Note.recordName] && listed.map(\.1) == [.missing])
         #expect(try app.write(note) == first + 1)
@@ -257,9 +257,9 @@ import Testing
     }
 
     @Test func contentsOfExactlyTheLimitAreWrittenAndRead() throws {
-        let yard = try WritersYard()
+        let sandbox = try WritersSandbox()
         let size = 70_000
-        let app = try yard.open(as: yard.app) { $0.maximumRecordSize = size }
+        let app = try sandbox.open(as: sandbox.app) { $0.maximumRecordSize = size }
         let empty = try JSONCodec.encode(Note(text: "")).count
         let full = Note(text: String(repeating: "x", count: size - empty))
         try app.write(full)
@@ -268,38 +268,38 @@ import Testing
     }
 
     @Test func examinationNamesTheCheck() throws {
-        let yard = try WritersYard()
-        let app = try yard.open(as: yard.app)
+        let sandbox = try WritersSandbox()
+        let app = try sandbox.open(as: sandbox.app)
         try app.write(note)
         let fine = try app.examine(Note.recordName) { _, _ in }
         #expect(fine.outcome(of: .authority) == .ok)
-        try yard.fixture.plant(try yard.forged(yard.attacker()))
+        try sandbox.fixture.plant(try sandbox.forged(sandbox.attacker()))
         let examination = try app.examine(Note.recordName) { _, _ in }
         #expect(examination.outcome(of: .authority) == .refused)
         #expect(examination.outcome(of: .order) == .notReached)
     }
 
     @Test func lastGoodValueIsGivenInPlaceOfAForgedOne() throws {
-        let yard = try WritersYard()
-        try yard.open(as: yard.app).write(note)
-        let reader = try yard.open { $0.rejectionPolicy = .keepLastGood }
+        let sandbox = try WritersSandbox()
+        try sandbox.open(as: sandbox.app).write(note)
+        let reader = try sandbox.open { $0.rejectionPolicy = .keepLastGood }
         #expect(try read(reader) == note)
-        try yard.fixture.plant(try yard.forged(yard.attacker()) { $0.sequence = 2 })
+        try sandbox.fixture.plant(try sandbox.forged(sandbox.attacker()) { $0.sequence = 2 })
         let snapshot = try reader.snapshot(of: Note.self)
         #expect(snapshot.value == note && snapshot.rejection?.code == .notAuthorized)
         // The records of a revoked writer have no last good value either.
-        try yard.put(
-            yard.signed(2) { roster in
-                roster.set(Roster.Writer(yard.app.publicKey, label: "app", state: .revoked))
+        try sandbox.put(
+            sandbox.signed(2) { roster in
+                roster.set(Roster.Writer(sandbox.app.publicKey, label: "app", state: .revoked))
             })
         #expect(code { _ = try reader.snapshot(of: Note.self) } == .notAuthorized)
     }
 
     @Test func groupWithoutATeamKeyHasNoAuthority() throws {
-        let yard = try WritersYard()
-        let store = try yard.attacker()
+        let sandbox = try WritersSandbox()
+        let store = try sandbox.attacker()
         #expect(store.authority == nil)
-        try yard.open(as: yard.app).write(note)
+        try sandbox.open(as: sandbox.app).write(note)
         let snapshot = try store.snapshot(of: Note.self)
         #expect(snapshot.value == note && snapshot.provenance.writer == nil)
     }

@@ -14,7 +14,7 @@ import writers as w
 WORDS = "team words"
 
 
-class Yard:
+class Sandbox:
     """A group with two persons, a service, a roster that sealctl has made, and a writer key of each side."""
 
     def __init__(self, lab_):
@@ -140,36 +140,36 @@ def sealed(key, head, plaintext):
 UNAUTHORISED = (("python/one", "W2", "unsigned"), ("python/two", "W3", "an unknown writer's"), ("python/three", "W7", "of a writer without the right"))
 
 
-def records_before_rules(lab_, yard):
+def records_before_rules(lab_, sandbox):
     """Written by sealctl while no rule, or another one, governs their names."""
-    signed = yard.sign("--add-writer", "stranger=" + lab_.ada.must("writer", "new", yard.keys / "stranger.key", options=[]).json["publicKey"],
+    signed = sandbox.sign("--add-writer", "stranger=" + lab_.ada.must("writer", "new", sandbox.keys / "stranger.key", options=[]).json["publicKey"],
                        "--allow", "python/two=stranger", "--allow", "python/three=app")
     for (name, _, what), key in zip(UNAUTHORISED, (None, "stranger", "app")):
-        lab_.must_hold(lab_.service.put(name, {"what": what}, *(["--writer-key", yard.keys / f"{key}.key"] if key else [])), f"{name} is written")
-        writer = yard.judged(name, signed)[1]
+        lab_.must_hold(lab_.service.put(name, {"what": what}, *(["--writer-key", sandbox.keys / f"{key}.key"] if key else [])), f"{name} is written")
+        writer = sandbox.judged(name, signed)[1]
         lab_.hold((writer.label if writer else None) == key, f"writers.py: {name} is of {key or 'nobody'}")
     return signed
 
 
-def rosters_of_sealctl(lab_, yard):
+def rosters_of_sealctl(lab_, sandbox):
     """Made by sealctl, read here."""
-    first = yard.roster()
+    first = sandbox.roster()
     lab_.hold(first.version == 1 and not first.writers and not first.rules, "the first roster of sealctl")
-    lab_.ada.must("vault", "certify", *yard.signing, "--fingerprint", lab_.fingerprint())
-    certified = yard.roster()
+    lab_.ada.must("vault", "certify", *sandbox.signing, "--fingerprint", lab_.fingerprint())
+    certified = sandbox.roster()
     lab_.hold((certified.version, certified.lowest_period, certified.lowest_key_period) == (2, 1, 1), "the one that names the vault's period")
-    app = w.public_of(w.WRITER, yard.app)
-    signed = yard.sign("--add-writer", "app=" + w.public_text(w.WRITER, app), "--allow", "accounts/*=app", "--allow", "inbox=app:write")
+    app = w.public_of(w.WRITER, sandbox.app)
+    signed = sandbox.sign("--add-writer", "app=" + w.public_text(w.WRITER, app), "--allow", "accounts/*=app", "--allow", "inbox=app:write")
     lab_.hold(signed.version == 3 and [x.label for x in signed.writers] == ["app"] and signed.writers[0].public == app, "its next version has the writer")
     rules = {rule.pattern: rule.grants for rule in signed.rules}
     lab_.hold(rules == {"accounts/*": {w.writer_id(app): w.WRITE | w.DELETE}, "inbox": {w.writer_id(app): w.WRITE}}, f"and the rules: {sorted(rules)}")
-    yard.is_accepted(3, "the roster of sealctl")
-    data, team = yard.remembered(lab_.bob)
-    lab_.hold(data == yard.place.read_bytes() and team == signed.team, "bob remembers it")
+    sandbox.is_accepted(3, "the roster of sealctl")
+    data, team = sandbox.remembered(lab_.bob)
+    lab_.hold(data == sandbox.place.read_bytes() and team == signed.team, "bob remembers it")
     return signed
 
 
-def rosters_of_python(lab_, yard, roster):
+def rosters_of_python(lab_, sandbox, roster):
     """Changed here, accepted by sealctl, which signs the next version."""
     other = f.random(32)
     roster.rules = [rule for rule in roster.rules if not rule.path.startswith("python/")]
@@ -177,131 +177,131 @@ def rosters_of_python(lab_, yard, roster):
     roster.writers.append(w.Writer(w.public_of(w.WRITER, other), "python"))
     roster.rules.append(w.Rule(w.PREFIX, "python", {w.writer_id(w.public_of(w.WRITER, other)): w.WRITE}))
     roster.others.append((77, 0, b"from the future"))
-    yard.replace(roster)
-    yard.is_accepted(5, "the roster of writers.py")
+    sandbox.replace(roster)
+    sandbox.is_accepted(5, "the roster of writers.py")
     shown = lab_.ada.must("writer", "list", options=[]).out
     lab_.hold(b"python" in shown and w.public_text(w.WRITER, w.public_of(w.WRITER, other)).encode() in shown, "sealctl lists the writer of writers.py")
-    signed = yard.sign("--allow", "python/shared/*=app")
+    signed = sandbox.sign("--allow", "python/shared/*=app")
     lab_.hold(signed.version == 6 and signed.others == [(77, 0, b"from the future")], "an unknown part survives the next version of sealctl")
-    yard.is_accepted(6, "the next roster of sealctl")
+    sandbox.is_accepted(6, "the next roster of sealctl")
     lab_.hold({r.pattern for r in signed.rules} == {"accounts/*", "inbox", "python/*", "python/shared/*"}, "and the rules of both")
     for what, code, change in (
             ("another team key", "wrongTeamKey", lambda data: w.sign_body(data[:80 - 32] + w.public_of(w.TEAM, other) + data[80:-64], other)),
-            ("an older version", "older", lambda data: w.sign_body(data[:32] + f.u64(5) + data[40:-64], yard.team)),
-            ("the same version with other bytes", "forked", lambda data: w.sign_body(data[:40] + f.u64(1) + data[48:-64], yard.team)),
-            ("another roster id", "replaced", lambda data: w.sign_body(data[:16] + bytes(16) + f.u64(9) + data[40:-64], yard.team)),
+            ("an older version", "older", lambda data: w.sign_body(data[:32] + f.u64(5) + data[40:-64], sandbox.team)),
+            ("the same version with other bytes", "forked", lambda data: w.sign_body(data[:40] + f.u64(1) + data[48:-64], sandbox.team)),
+            ("another roster id", "replaced", lambda data: w.sign_body(data[:16] + bytes(16) + f.u64(9) + data[40:-64], sandbox.team)),
             ("a bit of the signature", "wrongTeamKey", lambda data: data[:-1] + bytes([data[-1] ^ 1]))):
-        honest = yard.place.read_bytes()
-        f.write_file(yard.place, change(honest))
+        honest = sandbox.place.read_bytes()
+        f.write_file(sandbox.place, change(honest))
         lab_.refuse(lab_.bob.ctl("roster", "verify", options=[]), what, code)
-        f.write_file(yard.place, honest)
-    yard.is_accepted(6, "the honest roster again")
+        f.write_file(sandbox.place, honest)
+    sandbox.is_accepted(6, "the honest roster again")
     return signed, other
 
 
-def records_of_sealctl(lab_, yard, roster):
+def records_of_sealctl(lab_, sandbox, roster):
     """Signed by sealctl, judged here."""
-    app, signing = lab_.service, ["--writer-key", yard.keys / "app.key"]
+    app, signing = lab_.service, ["--writer-key", sandbox.keys / "app.key"]
     lab_.must_hold(app.put("accounts/ada", {"by": "sealctl"}, *signing), "sealctl signs a record")
-    contents, writer = yard.judged("accounts/ada", roster)
+    contents, writer = sandbox.judged("accounts/ada", roster)
     lab_.hold(contents == b'{"by": "sealctl"}' and writer.label == "app", "writers.py judges it to be the app's")
     lab_.must_hold(app.put("accounts/large", {"large": "x" * 200_000}, *signing), "a record of several chunks")
-    lab_.hold(yard.judged("accounts/large", roster)[1].label == "app", "a record of several chunks is the app's")
+    lab_.hold(sandbox.judged("accounts/large", roster)[1].label == "app", "a record of several chunks is the app's")
     lab_.must_hold(app.ctl("delete", "accounts/large", *signing), "sealctl signs a deletion")
-    contents, writer = yard.judged("accounts/large", roster)
+    contents, writer = sandbox.judged("accounts/large", roster)
     lab_.hold(contents == b"" and writer.label == "app", "writers.py judges the deletion to be the app's")
     lab_.must_hold(app.put("free", {"unsigned": True}), "sealctl writes what no rule governs")
-    lab_.hold(yard.judged("free", roster)[1] is None, "writers.py does not judge it")
+    lab_.hold(sandbox.judged("free", roster)[1] is None, "writers.py does not judge it")
     lab_.must_hold(app.put("inbox", {"write": "only"}, *signing), "sealctl writes with the right to write alone")
-    lab_.hold(yard.judged("inbox", roster)[1].label == "app", "writers.py judges it to be the app's")
+    lab_.hold(sandbox.judged("inbox", roster)[1].label == "app", "writers.py judges it to be the app's")
     lab_.refuse(app.ctl("delete", "inbox", *signing), "sealctl signs no deletion without the right", "notAuthorized")
     for name, rule, what in UNAUTHORISED:
-        yard.refused(name, roster, "notAuthorized", rule, f"a record of sealctl that is {what}")
+        sandbox.refused(name, roster, "notAuthorized", rule, f"a record of sealctl that is {what}")
         lab_.refuse(lab_.bob.get(name), f"sealctl refuses it too: {what}", "notAuthorized")
 
 
-def records_of_python(lab_, yard, roster, other):
+def records_of_python(lab_, sandbox, roster, other):
     """Signed here, read by sealctl."""
     text, version = b'{"by": "writers.py"}', roster.version
-    yard.put("python/ada", text, other, version, 5)
+    sandbox.put("python/ada", text, other, version, 5)
     for actor in (lab_.ada, lab_.bob, lab_.service):
         lab_.answer(actor.get("python/ada"), text, f"{actor.name} reads a record that writers.py signed")
-    yard.put("python/large", b'"' + b"y" * 200_000 + b'"', other, version, 1)
+    sandbox.put("python/large", b'"' + b"y" * 200_000 + b'"', other, version, 1)
     lab_.hold(lab_.bob.get("python/large").status == 0, "a record of several chunks")
-    yard.put("accounts/gone", b"", yard.app, version, 3, flags=w.SIGNED | w.TOMBSTONE)
+    sandbox.put("accounts/gone", b"", sandbox.app, version, 3, flags=w.SIGNED | w.TOMBSTONE)
     lab_.refuse(lab_.bob.get("accounts/gone"), "a deletion that writers.py signed", "deleted", "absent", "notFound")
     for number, (what, name, options) in enumerate((
             ("unsigned", "python/a", {"seed": None}),
             ("signed by an unknown writer", "python/b", {"seed": f.random(32)}),
-            ("signed by a writer without the right", "python/c", {"seed": yard.app}),
+            ("signed by a writer without the right", "python/c", {"seed": sandbox.app}),
             ("in another writer's name", "python/d", {"seed": f.random(32), "writer": w.public_of(w.WRITER, other)}),
             ("signed for other contents", "python/e", {"seed": other, "over": b"{}"}))):
-        yard.put(name, text, options.pop("seed"), version, 7 + number, **options)
+        sandbox.put(name, text, options.pop("seed"), version, 7 + number, **options)
         lab_.refuse(lab_.bob.get(name), f"a record {what}", "notAuthorized")
-    yard.put("python/f", b"", other, version, 9, flags=w.SIGNED | w.TOMBSTONE)
+    sandbox.put("python/f", b"", other, version, 9, flags=w.SIGNED | w.TOMBSTONE)
     lab_.refuse(lab_.bob.get("python/f"), "a deletion without the right to delete", "notAuthorized")
-    yard.put("python/g", text, other, version + 1, 1)
+    sandbox.put("python/g", text, other, version + 1, 1)
     lab_.refuse(lab_.bob.get("python/g"), "a record of a later roster", "rosterBehind")
     # Each goes on from what the other has signed.
-    key = yard.writer_key("other", other, "writer words")
-    lab_.must_hold(lab_.service.ctl("writer", "new", "--public", key, "--writer-passphrase-file", yard.write("writer.words", b"writer words\n"), options=[]),
+    key = sandbox.writer_key("other", other, "writer words")
+    lab_.must_hold(lab_.service.ctl("writer", "new", "--public", key, "--writer-passphrase-file", sandbox.write("writer.words", b"writer words\n"), options=[]),
                    "sealctl reads a protected key of writers.py")
-    key = yard.writer_key("other", other)
+    key = sandbox.writer_key("other", other)
     lab_.must_hold(lab_.service.put("python/ada", {"next": 1}, "--writer-key", key), "sealctl writes the next sequence")
-    lab_.hold(yard.sequence("python/ada") == 6 and yard.judged("python/ada", roster)[1].label == "python", "which writers.py judges to be of its writer")
-    signature = trailer(yard, "accounts/ada")
+    lab_.hold(sandbox.sequence("python/ada") == 6 and sandbox.judged("python/ada", roster)[1].label == "python", "which writers.py judges to be of its writer")
+    signature = trailer(sandbox, "accounts/ada")
     lab_.must_hold(lab_.ada.ctl("vault", "rotate"), "a rotation without any writer")
-    lab_.hold(trailer(yard, "accounts/ada") == signature and yard.judged("accounts/ada", roster)[1].label == "app", "the signature survives it")
-    lab_.hold(yard.judged("python/large", roster)[1].label == "python", "and that of writers.py")
+    lab_.hold(trailer(sandbox, "accounts/ada") == signature and sandbox.judged("accounts/ada", roster)[1].label == "app", "the signature survives it")
+    lab_.hold(sandbox.judged("python/large", roster)[1].label == "python", "and that of writers.py")
     lab_.hold(lab_.bob.get("python/large").status == 0, "for sealctl too")
 
 
-def trailer(yard, name):
-    blob = yard.lab.record(name).read_bytes()
-    key, epoch = yard.key_of(blob)
+def trailer(sandbox, name):
+    blob = sandbox.lab.record(name).read_bytes()
+    key, epoch = sandbox.key_of(blob)
     return epoch and w.trailer_of(blob, {"key": key.hex()})
 
 
-def ends_of_writers(lab_, yard, roster, other):
+def ends_of_writers(lab_, sandbox, roster, other):
     """Each retires, the other judges."""
     retired = next(x for x in roster.writers if x.label == "python")
     blob = lab_.record("python/ada").read_bytes()
-    key, epoch = yard.key_of(blob)
-    header, contents = w.header_fields(blob), yard.judged("python/ada", roster)[0]
+    key, epoch = sandbox.key_of(blob)
+    header, contents = w.header_fields(blob), sandbox.judged("python/ada", roster)[0]
     stated = struct.unpack("<Q", w.trailer_of(blob, {"key": key.hex()})[:8])[0]
     retired.state = w.RETIRED
     retired.records = [("python/ada", header["sequence"], w.record_digest(lab.GROUP, "python/ada", header, stated, contents)[:32])]
-    roster = yard.replace(roster)
+    roster = sandbox.replace(roster)
     lab_.hold(lab_.bob.get("python/ada").status == 0, "writers.py retires a writer: sealctl reads the record that is listed")
     lab_.refuse(lab_.bob.get("python/large"), "and not the other one", "notAuthorized")
-    lab_.ada.must("writer", "retire", "app", "--yes", *yard.signing)
-    roster = yard.roster()
-    lab_.hold(yard.judged("accounts/ada", roster)[1].label == "app", "sealctl retires a writer: writers.py accepts a record that it lists")
-    yard.put("accounts/ada", b"{}", yard.app, roster.version, yard.sequence("accounts/ada") + 1)
-    yard.refused("accounts/ada", roster, "notAuthorized", "W6", "a later record")
+    lab_.ada.must("writer", "retire", "app", "--yes", *sandbox.signing)
+    roster = sandbox.roster()
+    lab_.hold(sandbox.judged("accounts/ada", roster)[1].label == "app", "sealctl retires a writer: writers.py accepts a record that it lists")
+    sandbox.put("accounts/ada", b"{}", sandbox.app, roster.version, sandbox.sequence("accounts/ada") + 1)
+    sandbox.refused("accounts/ada", roster, "notAuthorized", "W6", "a later record")
     lab_.refuse(lab_.bob.get("accounts/ada"), "which sealctl refuses too", "notAuthorized")
-    lab_.ada.must("writer", "revoke", "app", *yard.signing, "--yes")
-    roster = yard.roster()
-    yard.refused("inbox", roster, "notAuthorized", "W3", "sealctl revokes a writer")
+    lab_.ada.must("writer", "revoke", "app", *sandbox.signing, "--yes")
+    roster = sandbox.roster()
+    sandbox.refused("inbox", roster, "notAuthorized", "W3", "sealctl revokes a writer")
     lab_.refuse(lab_.bob.get("inbox"), "which sealctl refuses too", "notAuthorized")
     return roster
 
 
-def successions(lab_, yard, roster):
+def successions(lab_, sandbox, roster):
     """Each names the next team key, the other follows."""
     following = f.random(32)
-    former = w.public_of(w.TEAM, yard.team)
+    former = w.public_of(w.TEAM, sandbox.team)
     public = w.public_of(w.TEAM, following)
-    roster.successions.append(roster.succession(yard.team, former, public))
+    roster.successions.append(roster.succession(sandbox.team, former, public))
     roster.team = public
-    roster = yard.replace(roster, following)
-    yard.is_accepted(roster.version, "writers.py names the next team key")
-    lab_.refuse(lab_.ada.ctl("roster", "sign", "--lowest-period", "0", *yard.signing), "the former key signs nothing any more", "wrongTeamKey")
-    key = yard.write("following.key", w.key_text(w.TEAM, w.protect(following, w.TEAM, WORDS, f.random(16))))
-    third = yard.write("third.key", w.key_text(w.TEAM, f.random(32)))
-    lab_.ada.must("roster", "sign", "--team-key", key, "--team-passphrase-file", yard.words, "--succeeded-by", third, "--yes")
-    found = yard.roster([former, public])
-    lab_.hold([s[0] for s in found.successions] == [former, public] and found.team == w.public_of(w.TEAM, yard.read_key(third, w.TEAM)),
+    roster = sandbox.replace(roster, following)
+    sandbox.is_accepted(roster.version, "writers.py names the next team key")
+    lab_.refuse(lab_.ada.ctl("roster", "sign", "--lowest-period", "0", *sandbox.signing), "the former key signs nothing any more", "wrongTeamKey")
+    key = sandbox.write("following.key", w.key_text(w.TEAM, w.protect(following, w.TEAM, WORDS, f.random(16))))
+    third = sandbox.write("third.key", w.key_text(w.TEAM, f.random(32)))
+    lab_.ada.must("roster", "sign", "--team-key", key, "--team-passphrase-file", sandbox.words, "--succeeded-by", third, "--yes")
+    found = sandbox.roster([former, public])
+    lab_.hold([s[0] for s in found.successions] == [former, public] and found.team == w.public_of(w.TEAM, sandbox.read_key(third, w.TEAM)),
               "sealctl names the one after it, and writers.py follows from the first one on")
 
 
@@ -327,14 +327,14 @@ def streams_of_both(lab_):
 
 
 def attack(lab_):
-    yard = Yard(lab_)
-    rosters_of_sealctl(lab_, yard)
-    roster = records_before_rules(lab_, yard)
-    roster, other = rosters_of_python(lab_, yard, roster)
-    records_of_sealctl(lab_, yard, roster)
-    records_of_python(lab_, yard, roster, other)
-    roster = ends_of_writers(lab_, yard, roster, other)
-    successions(lab_, yard, roster)
+    sandbox = Sandbox(lab_)
+    rosters_of_sealctl(lab_, sandbox)
+    roster = records_before_rules(lab_, sandbox)
+    roster, other = rosters_of_python(lab_, sandbox, roster)
+    records_of_sealctl(lab_, sandbox, roster)
+    records_of_python(lab_, sandbox, roster, other)
+    roster = ends_of_writers(lab_, sandbox, roster, other)
+    successions(lab_, sandbox, roster)
     streams_of_both(lab_)
 
 

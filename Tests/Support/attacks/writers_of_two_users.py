@@ -39,8 +39,8 @@ def as_user(actor, work):
 
 def forge(lab_, mallory, contents, seed, sequence, **options):
     """The other user's own program writes the governed name: with the group's keys, past sealctl."""
-    yard = types.SimpleNamespace(lab=types.SimpleNamespace(ada=mallory, record=lab_.record))
-    if as_user(mallory, lambda: writing.Yard.put(yard, NAME, contents, seed, 2, sequence, **options)) != 0:
+    sandbox = types.SimpleNamespace(lab=types.SimpleNamespace(ada=mallory, record=lab_.record))
+    if as_user(mallory, lambda: writing.Sandbox.put(sandbox, NAME, contents, seed, 2, sequence, **options)) != 0:
         raise lab.NotStaged("a member cannot write the directory")
 
 

@@ -14,14 +14,14 @@ func coordinateCommand(arguments: [String]) -> Int32 {
         for _ in 0..<(arguments.count > 4 ? Int(arguments[4]) ?? 1 : 1) {
             try coordinator.coordinate(with: [intent(arguments[1], arguments[2])], timeout: .milliseconds(limit)) {
                 paths in
-                tell("held \(paths[0])")
+                report("held \(paths[0])")
                 _ = readLine()
             }
-            tell("free")
+            report("free")
         }
         return 0
     } catch {
-        tell("\(error.code.rawValue) \(error.advice)")
+        report("\(error.code.rawValue) \(error.advice)")
         return 1
     }
 }
@@ -47,7 +47,7 @@ func coordinateMoveCommand(arguments: [String]) -> Int32 {
         try coordinator.item(at: arguments[1], didMoveTo: arguments[2])
         return 0
     } catch {
-        tell(error.code.rawValue)
+        report(error.code.rawValue)
         return 1
     }
 }
@@ -66,7 +66,7 @@ func coordinateCountCommand(arguments: [String]) -> Int32 {
         }
         return 0
     } catch {
-        tell(error.code.rawValue)
+        report(error.code.rawValue)
         return 1
     }
 }
@@ -83,16 +83,16 @@ func presentCommand(arguments: [String]) -> Int32 {
         let domain = try domain(arguments[0])
         let presenter = ProbePresenter(arguments[1], arguments.count > 2 ? arguments[2] : "", domain)
         try FileCoordinator.addFilePresenter(presenter, domain: domain)
-        tell("presenting")
+        report("presenting")
         while let line = readLine() {
             if line == "write" { try presenter.write("own") }
             if line.hasPrefix("plain ") { writeText(arguments[1], String(line.dropFirst(6))) }
             if line == "remove" { FileCoordinator.removeFilePresenter(presenter, domain: domain) }
-            tell("done \(line)")
+            report("done \(line)")
         }
         return 0
     } catch {
-        tell("\(error.code.rawValue) \(error.advice)")
+        report("\(error.code.rawValue) \(error.advice)")
         return 1
     }
 }
@@ -116,17 +116,17 @@ private final class ProbePresenter: FilePresenter {
     }
 
     func relinquishPresentedItem(toReader reader: @escaping @Sendable (_ reacquirer: (@Sendable () -> Void)?) -> Void) {
-        tell("relinquish to reader")
-        if manner != "silent" { reader { tell("reacquire from reader") } }
+        report("relinquish to reader")
+        if manner != "silent" { reader { report("reacquire from reader") } }
     }
 
     func relinquishPresentedItem(toWriter writer: @escaping @Sendable (_ reacquirer: (@Sendable () -> Void)?) -> Void) {
-        tell("relinquish to writer")
-        if manner != "silent" { writer { tell("reacquire from writer") } }
+        report("relinquish to writer")
+        if manner != "silent" { writer { report("reacquire from writer") } }
     }
 
     func savePresentedItemChanges(completion: @escaping @Sendable (FileError?) -> Void) {
-        tell("save")
+        report("save")
         do throws(FileError) {
             if manner == "save" { try write("saved") }
             completion(manner == "refuse" ? FileError(.readOnly, operation: "save", path: path.withLock { $0 }) : nil)
@@ -136,27 +136,29 @@ private final class ProbePresenter: FilePresenter {
     }
 
     func accommodatePresentedItemDeletion(completion: @escaping @Sendable (FileError?) -> Void) {
-        tell("deletion")
+        report("deletion")
         completion(nil)
     }
 
     func presentedItemDidMove(to newPath: String) {
         path.withLock { $0 = newPath }
-        tell("moved \(newPath)")
+        report("moved \(newPath)")
     }
 
-    func presentedItemDidChange() { tell("changed \(readText(path.withLock { $0 }))") }
+    func presentedItemDidChange() { report("changed \(readText(path.withLock { $0 }))") }
 
     func accommodatePresentedSubitemDeletion(
         at path: String, completion: @escaping @Sendable (FileError?) -> Void
     ) {
-        tell("subitem deletion \(path)")
+        report("subitem deletion \(path)")
         completion(nil)
     }
 
-    func presentedSubitemDidAppear(at path: String) { tell("subitem appeared \(path)") }
-    func presentedSubitem(at oldPath: String, didMoveTo newPath: String) { tell("subitem moved \(oldPath) \(newPath)") }
-    func presentedSubitemDidChange(at path: String) { tell("subitem changed \(path)") }
+    func presentedSubitemDidAppear(at path: String) { report("subitem appeared \(path)") }
+    func presentedSubitem(at oldPath: String, didMoveTo newPath: String) {
+        report("subitem moved \(oldPath) \(newPath)")
+    }
+    func presentedSubitemDidChange(at path: String) { report("subitem changed \(path)") }
 }
 
 private func readText(_ path: String) -> String {
@@ -175,7 +177,7 @@ private func writeText(_ path: String, _ text: String) {
 }
 
 /// Prints one line immediately, without the streams, because `fflush(nil)` waits for the thread that reads the input.
-private func tell(_ line: String) {
+private func report(_ line: String) {
     let text = line + "\n"
     _ = write(1, text, text.utf8.count)
 }

@@ -7,8 +7,8 @@ internal import StateImport
 func moveInCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 6, let group = try? AppGroup(arguments[1]) else { return 64 }
     do throws(StoreError) {
-        let moving = MovingIn(to: try SealedStore(group: group, in: GroupsHome(root: arguments[0])))
-        say(try move(moving, arguments[2], arguments[3], name: arguments[4], key: arguments[5]).word)
+        let importer = PlaintextImporter(to: try SealedStore(group: group, in: GroupsHome(root: arguments[0])))
+        say(try move(importer, arguments[2], arguments[3], name: arguments[4], key: arguments[5]).word)
         return 0
     } catch {
         say(error.code.rawValue)
@@ -17,13 +17,13 @@ func moveInCommand(arguments: [String]) -> Int32 {
 }
 
 private func move(
-    _ moving: MovingIn, _ kind: String, _ path: String, name: String, key: String
+    _ importer: PlaintextImporter, _ kind: String, _ path: String, name: String, key: String
 ) throws(StoreError) -> MovedItem {
     switch kind {
-    case "record": try moving.record(path, as: name)
-    case "stream": try moving.file(path)
-    case "defaults": try moving.defaults(path, suite: name)
-    default: try moving.aesGCM(path, key: .file(key), as: name)
+    case "record": try importer.record(path, as: name)
+    case "stream": try importer.file(path)
+    case "defaults": try importer.defaults(path, suite: name)
+    default: try importer.aesGCM(path, key: .file(key), as: name)
     }
 }
 

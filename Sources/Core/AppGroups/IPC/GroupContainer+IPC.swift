@@ -48,8 +48,8 @@ extension GroupContainer {
         _ name: GroupIPCName, startingAt value: Int, creating: Bool
     ) throws(AppGroupError) -> KernelSemaphore {
         let place = try IPCPlace(name, IPCKind.semaphore.suffix, in: self, creating: creating)
-        let wish = IPCOpening<KernelSemaphore>.Wish(kind: .semaphore, value: value)
-        return try IPCOpening(place: place, wish: wish).open(creating: creating).object
+        let specification = IPCOpening<KernelSemaphore>.Specification(kind: .semaphore, value: value)
+        return try IPCOpening(place: place, specification: specification).open(creating: creating).object
     }
 
     /// Opens the kernel's segment of a name; creates it, and the record in the container, if it does not exist.
@@ -60,9 +60,9 @@ extension GroupContainer {
         _ name: GroupIPCName, _ kind: IPCKind, capacity: UInt64?, creating: Bool
     ) throws(AppGroupError) -> OpenSegment {
         let place = try IPCPlace(name, kind.suffix, in: self, creating: creating)
-        let wish = IPCOpening<KernelSegment>.Wish(
+        let specification = IPCOpening<KernelSegment>.Specification(
             kind: kind, capacity: capacity ?? 1, takesAnyCapacity: capacity == nil)
-        let found = try IPCOpening(place: place, wish: wish).open(creating: creating)
+        let found = try IPCOpening(place: place, specification: specification).open(creating: creating)
         return OpenSegment(
             place: place, kernel: found.object, plan: SegmentLayout(found.record), stamp: found.record.stamp.bytes)
     }
@@ -75,8 +75,8 @@ extension GroupContainer {
         do throws(AppGroupError) {
             let place = try IPCPlace(name, kind.suffix, in: self, creating: false)
             switch kind {
-            case .semaphore: try IPCOpening<KernelSemaphore>(place: place, wish: .init(kind: kind)).remove()
-            case .values, .bytes: try IPCOpening<KernelSegment>(place: place, wish: .init(kind: kind)).remove()
+            case .semaphore: try IPCOpening<KernelSemaphore>(place: place, specification: .init(kind: kind)).remove()
+            case .values, .bytes: try IPCOpening<KernelSegment>(place: place, specification: .init(kind: kind)).remove()
             }
         } catch {
             if error.code != .ipcMissing { throw error }

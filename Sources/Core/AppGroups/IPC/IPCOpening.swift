@@ -5,7 +5,7 @@ internal import SharedFiles
 /// Finds, creates and removes the kernel's object of a name.
 struct IPCOpening<Object: KernelObject>: Sendable {
     /// The object to create if none exists.
-    struct Wish: Sendable {
+    struct Specification: Sendable {
         var kind: IPCKind
         var capacity: UInt64 = 0
         /// A semaphore's initial value.
@@ -21,10 +21,10 @@ struct IPCOpening<Object: KernelObject>: Sendable {
     }
 
     let place: IPCPlace
-    let wish: Wish
+    let specification: Specification
 
-    /// - Throws: `AppGroupError` with `ipcMissing`, `ipcMismatch`, `ipcDamaged`, `ipcElsewhere`, `ipcUntrusted`, `ipcLimit`,
-    ///   `ipcNotShareable`, `timeout`, `file`.
+    /// - Throws: `AppGroupError` with `ipcMissing`, `ipcMismatch`, `ipcDamaged`, `ipcElsewhere`, `ipcUntrusted`,
+    ///   `ipcLimit`, `ipcNotShareable`, `timeout`, `file`.
     func open(creating: Bool) throws(AppGroupError) -> Found {
         if let found = try usableRecord(), let object = try trustedObject(of: found.record) {
             return Found(object: object, record: found.record)
@@ -37,19 +37,21 @@ struct IPCOpening<Object: KernelObject>: Sendable {
     // MARK: Finding
 
     /// Returns the record of an object in this process's namespace; nil if it is missing or from before the last boot.
-    private func usableRecord() throws(AppGroupError) -> StandingRecord? {
+    private func usableRecord() throws(AppGroupError) -> ExistingRecord? {
         let here = KernelPlace.current()
-        guard let standing = try place.record(), standing.record.place.boot == here.boot else { return nil }
-        guard standing.record.place.namespace == here.namespace else { throw elsewhere }
-        let record = standing.record
-        guard record.kind == wish.kind, wish.takesAnyCapacity || record.capacity == wish.capacity else {
-            let found = record.kind == wish.kind ? "\(record.capacity) bytes" : "another layout"
+        guard let existing = try place.record(), existing.record.place.boot == here.boot else { return nil }
+        guard existing.record.place.namespace == here.namespace else { throw elsewhere }
+        let record = existing.record
+        guard record.kind == specification.kind,
+            specification.takesAnyCapacity || record.capacity == specification.capacity
+        else {
+            let found = record.kind == specification.kind ? "\(record.capacity) bytes" : "another layout"
             throw .ipc(
                 .ipcMismatch, "open", place.name.description,
-                "it has \(found) and \(wish.capacity) bytes were asked for",
+                "it has \(found) and \(specification.capacity) bytes were asked for",
                 "Let all programs of the group ask for the same, or remove it first.")
         }
-        return standing
+        return existing
     }
 
     private var elsewhere: AppGroupError {
@@ -98,7 +100,8 @@ struct IPCOpening<Object: KernelObject>: Sendable {
         }
         // Only a process that takes the keys of others can cause another round.
         for _ in 0..<32 {
-            let record = IPCRecord(new: wish.kind, in: .current(), capacity: wish.capacity, tag: place.tag)
+            let record = IPCRecord(
+                new: specification.kind, in: .current(), capacity: specification.capacity, tag: place.tag)
             try place.write(record)
             if let object = try made(record) { return Found(object: object, record: record) }
         }
@@ -115,7 +118,7 @@ struct IPCOpening<Object: KernelObject>: Sendable {
         var result: Int32 = 0
         // Before the stamp: no process uses the object before its permissions match the container's users.
         if let group = place.sharing.groupID { result = object.give(owner: geteuid(), group: group, mode: 0o660) }
-        if result == 0 { result = object.complete(record, value: wish.value) }
+        if result == 0 { result = object.complete(record, value: specification.value) }
         if result == 0 { return object }
         _ = object.remove()
         throw AppGroupError.kernel(-result, "make", place.name)

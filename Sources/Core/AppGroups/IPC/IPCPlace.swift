@@ -81,7 +81,7 @@ extension IPCPlace {
     /// Returns the record; nil if it is missing.
     ///
     /// - Throws: `AppGroupError` with `ipcDamaged` for an invalid record. It stays, since its object may be in use.
-    func record() throws(AppGroupError) -> StandingRecord? {
+    func record() throws(AppGroupError) -> ExistingRecord? {
         let (facts, bytes): (FileAttributes, [UInt8])
         do throws(FileError) {
             (facts, bytes) = try content()
@@ -98,7 +98,7 @@ extension IPCPlace {
             throw damaged("it is no record of that kind")
         }
         guard record.tag == tag else { throw damaged("it is the record of another name") }
-        return StandingRecord(record: record, maker: facts.uid)
+        return ExistingRecord(record: record, maker: facts.uid)
     }
 
     /// Returns the file's attributes and bytes, at most one byte more than a record has.
@@ -140,7 +140,7 @@ extension IPCPlace {
 }
 
 /// A record in the container.
-struct StandingRecord: Sendable {
+struct ExistingRecord: Sendable {
     let record: IPCRecord
     /// The file's owner: the user who wrote the record, and the only one who creates its object.
     let maker: UInt32

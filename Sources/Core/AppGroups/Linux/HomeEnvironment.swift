@@ -51,7 +51,7 @@ enum HomeOwner {
     /// Returns whether other users than the effective one can rename a directory or its entries: the directory, or one
     /// above it, belongs to another user, or is writable for others without the sticky bit. A missing directory is
     /// judged by the ones above it.
-    static func isOthersToo(_ path: FilePath) -> Bool {
+    static func isChangeableByOthers(_ path: FilePath) -> Bool {
         if let status = facts(path), status.st_uid != geteuid() || isWritableByOthers(status) { return true }
         let stated = prefixes(of: path)
         let real = stated.lazy.compactMap(realPath).first.map(prefixes) ?? []

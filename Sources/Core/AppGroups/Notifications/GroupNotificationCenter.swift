@@ -98,8 +98,8 @@ extension GroupNotificationCenter {
         _ name: NotificationName, _ deliver: @escaping @Sendable () async -> Void
     ) throws(AppGroupError) -> NotificationRegistration {
         let observer = NotificationObserver(board: board, name: name)
-        let (events, telling) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
-        let watch = NotificationWatch(board, name) { telling.yield() }
+        let (events, notifier) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let watch = NotificationWatch(board, name) { notifier.yield() }
         do throws(FileError) { try watch.begin() } catch { throw AppGroupError(error, withNotification: name.string) }
         // After the watch: a post between the two must have its event.
         try observer.begin()
@@ -111,7 +111,7 @@ extension GroupNotificationCenter {
                 if observer.look() { await deliver() }
             }
         }
-        return NotificationRegistration(watch, telling)
+        return NotificationRegistration(watch, notifier)
     }
 }
 
@@ -138,18 +138,18 @@ public final class GroupNotificationObservation: Sendable {
 /// A watch of a notification's file, and the task that checks the file after each event; both end with this object.
 final class NotificationRegistration: Sendable {
     private let watch: NotificationWatch
-    private let telling: AsyncStream<Void>.Continuation
+    private let notifier: AsyncStream<Void>.Continuation
 
-    init(_ watch: NotificationWatch, _ telling: AsyncStream<Void>.Continuation) {
+    init(_ watch: NotificationWatch, _ notifier: AsyncStream<Void>.Continuation) {
         self.watch = watch
-        self.telling = telling
+        self.notifier = notifier
     }
 
     deinit { cancel() }
 
     func cancel() {
         watch.cancel()
-        telling.finish()
+        notifier.finish()
     }
 }
 

@@ -36,13 +36,13 @@ final class NotificationObserver: Sendable {
             last = found
             return true
         } catch {
-            return Self.mayHideAPost(error)
+            return Self.mayMissPost(error)
         }
     }
 
     /// Errors listed here affect posters as well. All others, such as a lack of descriptors, may concern only this
     /// process: a spurious notification is better than a missed one.
-    private static func mayHideAPost(_ error: AppGroupError) -> Bool {
+    private static func mayMissPost(_ error: AppGroupError) -> Bool {
         switch error.code {
         case .notADirectory, .unsafeContainer, .notShared: false
         case .file: error.underlying?.code != .unsafePath && error.underlying?.code != .notRegularFile
@@ -62,18 +62,18 @@ final class NotificationWatch: Sendable {
 
     private let board: NotificationBoard
     private let name: NotificationName
-    private let tell: @Sendable () -> Void
+    private let notify: @Sendable () -> Void
     private let state = Mutex(State())
 
-    init(_ board: NotificationBoard, _ name: NotificationName, _ tell: @escaping @Sendable () -> Void) {
+    init(_ board: NotificationBoard, _ name: NotificationName, _ notify: @escaping @Sendable () -> Void) {
         self.board = board
         self.name = name
-        self.tell = tell
+        self.notify = notify
     }
 
     /// Watches the registry first, so that a container that replaces another one after this has its event.
     func begin() throws(FileError) {
-        let registry = try FileMonitor.shared.watch(board.registryPath) { [tell] _ in tell() }
+        let registry = try FileMonitor.shared.watch(board.registryPath) { [notify] _ in notify() }
         state.withLock { $0.registry = registry }
         try move(to: board.path(name))
     }
@@ -86,7 +86,7 @@ final class NotificationWatch: Sendable {
     }
 
     private func move(to path: String) throws(FileError) {
-        let file = try FileMonitor.shared.watch(path) { [tell] _ in tell() }
+        let file = try FileMonitor.shared.watch(path) { [notify] _ in notify() }
         let superseded = state.withLock { state -> MonitorRegistration? in
             if state.isEnded { return file }
             state.path = path

@@ -151,12 +151,12 @@ struct ContainerSearch {
     /// - Throws: ``AppGroupError`` `ambiguousContainer` for several; for an unlisted container that may be the group's:
     ///   `damagedRegistry` if its copy is damaged, `file` if it cannot be examined.
     func only(in containers: Directory) throws(AppGroupError) -> ContainerFinder.Found? {
-        let (found, doubts) = try look(in: containers)
+        let (found, failedEntries) = try look(in: containers)
         guard found.count <= 1 else { throw .ambiguousContainer(found.map(\.root.path.string), of: group) }
         if let only = found.first { return only }
-        if doubts.isEmpty { return nil }
+        if failedEntries.isEmpty { return nil }
         let claimed = self.claimed
-        if let first = doubts.first(where: { !claimed.contains($0.name) }) { throw first.error }
+        if let first = failedEntries.first(where: { !claimed.contains($0.name) }) { throw first.error }
         return nil
     }
 
@@ -174,20 +174,20 @@ struct ContainerSearch {
         }
     }
 
-    private typealias Doubt = (name: String, error: AppGroupError)
+    private typealias FailedEntry = (name: String, error: AppGroupError)
 
     private func look(
         in containers: Directory
-    ) throws(AppGroupError) -> (found: [ContainerFinder.Found], doubts: [Doubt]) {
-        var (found, doubts): ([ContainerFinder.Found], [Doubt]) = ([], [])
+    ) throws(AppGroupError) -> (found: [ContainerFinder.Found], failedEntries: [FailedEntry]) {
+        var (found, failedEntries): ([ContainerFinder.Found], [FailedEntry]) = ([], [])
         for name in try opaqueNames(in: containers) {
             do throws(AppGroupError) {
                 if let one = try container(name, in: containers) { found.append(one) }
             } catch {
-                doubts.append((name, error))
+                failedEntries.append((name, error))
             }
         }
-        return (found, doubts)
+        return (found, failedEntries)
     }
 
     /// Returns nil for a container of another group, and for another user's private one.
@@ -205,13 +205,13 @@ struct ContainerSearch {
                 throw .damagedCopy(
                     containers.display("\(name)/\(ContainerLayout.metadata)"), of: group, because: reason)
             case .file(let error):
-                if error.code == .notFound || isAnothers(name, error, in: containers) { return nil }
+                if error.code == .notFound || belongsToAnotherUser(name, error, in: containers) { return nil }
                 throw AppGroupError(error, openingContainerOf: group)
             }
         }
     }
 
-    private func isAnothers(_ name: String, _ error: FileError, in containers: Directory) -> Bool {
+    private func belongsToAnotherUser(_ name: String, _ error: FileError, in containers: Directory) -> Bool {
         guard error.code == .permissionDenied, let facts = try? containers.attributes(name) else { return false }
         return facts.uid != geteuid()
     }

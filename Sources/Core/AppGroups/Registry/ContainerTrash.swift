@@ -49,7 +49,7 @@ public struct ContainerTrash: Sendable {
     /// - Throws: ``AppGroupError`` `notInTrash`, `registryBusy`, `file` for the first file that could not be deleted.
     public func delete(_ item: Item) throws(AppGroupError) {
         guard TrashName(item.name) != nil, let trash = try open() else { throw .notInTrash(item.name) }
-        let doomed = try condemn(item, in: trash)
+        let doomed = try markForRemoval(item, in: trash)
         try onFiles("delete") { () throws(FileError) in try trash.removeAll(doomed) }
     }
 
@@ -64,10 +64,10 @@ public struct ContainerTrash: Sendable {
     private static let doomedPrefix = ".deleting~"
 
     /// Renames the item under the lock of its group, so that no process restores it meanwhile.
-    private func condemn(_ item: Item, in trash: Directory) throws(AppGroupError) -> String {
+    private func markForRemoval(_ item: Item, in trash: Directory) throws(AppGroupError) -> String {
         guard let root = try? trash.directory(item.name) else { throw .notInTrash(item.name) }
         let held = try RegistryPlace(group: item.group, home: home)
-            .lock(beside: trash, for: ContainerKeeper.sharing(of: root), isDemanded: false)
+            .lock(beside: trash, for: ContainerManager.sharing(of: root), isDemanded: false)
         let doomed = Self.doomedPrefix + String(UInt64.random(in: .min ... .max), radix: 16)
         try onFiles("delete") { () throws(FileError) in try trash.move(item.name, to: trash, as: doomed) }
         held.unlock()

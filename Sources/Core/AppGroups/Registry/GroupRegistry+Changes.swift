@@ -3,7 +3,7 @@ internal import SystemPackage
 
 /// Changes, each made under the registry's lock.
 extension GroupRegistry {
-    private var keeper: ContainerKeeper { ContainerKeeper(group: group, home: home) }
+    private var manager: ContainerManager { ContainerManager(group: group, home: home) }
 
     /// Adds a member, replacing one with the same application identifier, and creates the container if the group has
     /// none.
@@ -21,7 +21,7 @@ extension GroupRegistry {
         entitlements: EntitlementPolicy = .program
     ) throws(AppGroupError) -> GroupContainer {
         try entitlements.require(group)
-        try keeper.change(sharing: sharing) { held, state throws(AppGroupError) in
+        try manager.change(sharing: sharing) { held, state throws(AppGroupError) in
             // A group without a container has no style to keep: its last one was opaque, and has been removed.
             if let behavior, state.root == nil { state.entry?.style = behavior.style }
             if let behavior, let entry = state.entry, entry.style != behavior.style {
@@ -29,12 +29,12 @@ extension GroupRegistry {
             }
             if state.root == nil {
                 let style = state.entry?.style ?? (behavior ?? .macOS).style
-                _ = try keeper.make(held, &state, style: style, sharing: sharing)
+                _ = try manager.make(held, &state, style: style, sharing: sharing)
             }
             var entry = state.entry ?? RegistryEntry(group: group, style: .named, directory: group.identifier)
             entry.insert(member)
             guard entry.members.count <= RegistryEntry.maximumMembers else { throw .tooManyMembers(of: group) }
-            try keeper.record(entry, held, &state)
+            try manager.record(entry, held, &state)
         }
         return try GroupContainer.open(group, in: home, entitlements: .unchecked)
     }
@@ -60,7 +60,7 @@ extension GroupRegistry {
     ///
     /// - Returns: The removed members, and the container's path in the trash if it was removed with them.
     @discardableResult
-    public func unregisterThoseGone() throws(AppGroupError) -> (left: [String], trashed: String?) {
+    public func unregisterRemoved() throws(AppGroupError) -> (left: [String], trashed: String?) {
         if try members().isEmpty { return ([], nil) }
         return try leave { entry in
             (entry?.members ?? []).filter { !$0.isInstalled }.map(\.applicationIdentifier)
@@ -71,16 +71,16 @@ extension GroupRegistry {
     private func leave(
         _ choose: (RegistryEntry?) throws(AppGroupError) -> [String]
     ) throws(AppGroupError) -> (left: [String], trashed: String?) {
-        try keeper.change { held, state throws(AppGroupError) in
+        try manager.change { held, state throws(AppGroupError) in
             let leaving = try choose(state.entry)
             guard var entry = state.entry, !leaving.isEmpty else { return ([], nil) }
             for name in leaving { entry.remove(name) }
             guard entry.members.isEmpty, entry.style == .opaque, state.root != nil else {
-                try keeper.record(entry, held, &state)
+                try manager.record(entry, held, &state)
                 return (leaving, nil)
             }
             state.entry = entry
-            let trashed = try keeper.giveUp(held, &state)
+            let trashed = try manager.giveUp(held, &state)
             if let entry = state.entry { try held.write(entry) }
             return (leaving, trashed)
         }
@@ -97,12 +97,12 @@ extension GroupRegistry {
     public func reset(entitlements: EntitlementPolicy = .program) throws(AppGroupError) -> String? {
         try entitlements.require(group)
         try requireKnown("reset")
-        return try keeper.change(toleratesAbsence: true) { held, state throws(AppGroupError) in
-            guard let entry = state.entry else { throw .nothingKnown(of: group, "reset the container of", in: home) }
-            let sharing = state.root.map(ContainerKeeper.sharing) ?? held.sharing
-            let trashed = try keeper.giveUp(held, &state)
-            _ = try keeper.make(held, &state, style: entry.style, sharing: sharing)
-            if let entry = state.entry { try keeper.record(entry, held, &state) }
+        return try manager.change(toleratesAbsence: true) { held, state throws(AppGroupError) in
+            guard let entry = state.entry else { throw .notRegistered(of: group, "reset the container of", in: home) }
+            let sharing = state.root.map(ContainerManager.sharing) ?? held.sharing
+            let trashed = try manager.giveUp(held, &state)
+            _ = try manager.make(held, &state, style: entry.style, sharing: sharing)
+            if let entry = state.entry { try manager.record(entry, held, &state) }
             return trashed
         }
     }
@@ -119,12 +119,12 @@ extension GroupRegistry {
         try entitlements.require(group)
         if let bytes, bytes < 0 { throw .invalidQuota(bytes, of: group) }
         try requireKnown("set the quota of")
-        try keeper.change { held, state throws(AppGroupError) in
+        try manager.change { held, state throws(AppGroupError) in
             guard var entry = state.entry, state.root != nil else {
-                throw .nothingKnown(of: group, "set the quota of", in: home)
+                throw .notRegistered(of: group, "set the quota of", in: home)
             }
             entry.quota = bytes
-            try keeper.record(entry, held, &state)
+            try manager.record(entry, held, &state)
         }
     }
 
@@ -139,8 +139,8 @@ extension GroupRegistry {
         guard item.group == group, let trash = try ContainerTrash(home: home).open(),
             let root = try? trash.directory(item.name)
         else { throw .notInTrash(item.name, because: "no container of \(group) has that name there") }
-        let sharing = ContainerKeeper.sharing(of: root)
-        return try keeper.change(sharing: sharing, toleratesAbsence: replacing) { held, state throws(AppGroupError) in
+        let sharing = ContainerManager.sharing(of: root)
+        return try manager.change(sharing: sharing, toleratesAbsence: replacing) { held, state throws(AppGroupError) in
             guard state.root == nil || replacing else {
                 throw .notInTrash(item.name, because: "the group has a container, which would be in the way")
             }
@@ -150,8 +150,8 @@ extension GroupRegistry {
             if copy == nil && state.entry?.style == .opaque {
                 throw .notInTrash(item.name, because: "it has no copy of the registry, as every whole one has")
             }
-            let trashed = try keeper.giveUp(held, &state)
-            try keeper.putBack(item.name, from: trash, copy, held, &state)
+            let trashed = try manager.giveUp(held, &state)
+            try manager.putBack(item.name, from: trash, copy, held, &state)
             return trashed
         }
     }
@@ -166,12 +166,12 @@ extension GroupRegistry {
             if error.meansNoContainer { return }
             throw error
         }
-        throw .nothingKnown(of: group, operation, in: home)
+        throw .notRegistered(of: group, operation, in: home)
     }
 }
 
 extension AppGroupError {
-    fileprivate static func nothingKnown(of group: AppGroup, _ operation: String, in home: GroupsHome) -> Self {
+    fileprivate static func notRegistered(of group: AppGroup, _ operation: String, in home: GroupsHome) -> Self {
         Self(
             code: .containerMissing, operation: "\(operation) \(group)",
             subject: home.containersPath.appending(group.identifier).string,

@@ -80,16 +80,16 @@ package final class QuotaGate: Sendable {
             return
         }
         // Deletion writes a tombstone, and resealing a file of the same size: neither is rejected for lack of space.
-        let standing = (try? root.attributes(relative))?.size ?? 0
-        guard size > standing else { return }
+        let existing = (try? root.attributes(relative))?.size ?? 0
+        guard size > existing else { return }
         let used = ContainerUsage(of: root).total.bytes
         let end = ContinuousClock.now
         state.measurement = Measurement(
             used: used.addingWithSaturation(size), expires: end + max(Self.validity, (end - now) * 100))
         // Sums that overflow exceed every limit.
-        guard max(0, used - standing).addingWithSaturation(size) <= limit else {
+        guard max(0, used - existing).addingWithSaturation(size) <= limit else {
             state.measurement = nil
-            throw exceeded(relative, size - standing, used, limit)
+            throw exceeded(relative, size - existing, used, limit)
         }
     }
 

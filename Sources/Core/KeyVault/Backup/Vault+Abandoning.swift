@@ -30,17 +30,17 @@ extension Vault {
         try options.requireEntitlement(to: accessGroup)
         let place = VaultPlace(accessGroup, in: home, teamKey: options.teamKey)
         let plan = VaultPlan(slots: slots, sharing: sharing, certifier: team)
-        var room = MakingRoom(in: place)
+        var room = VaultAbandonment(in: place)
         let epoch = try room.naming { room throws(VaultError) in
             try VaultCreation(place: place, home: home, plan: plan, options: options)
-                .run(noting: .abandoned) { directory, birthGuard throws(VaultError) in
-                    try MakingRoom.whileWritersWait(in: birthGuard.container, options.lockTimeout) {
+                .run(noting: .abandoned) { directory, orphanCheck throws(VaultError) in
+                    try VaultAbandonment.whileWritersWait(in: orphanCheck.container, options.lockTimeout) {
                         () throws(VaultError) in
-                        try MakingRoom.prepareQuarantine(in: birthGuard.container)
-                        try MakingRoom.requireReach(of: birthGuard.orphans(), in: birthGuard.container)
+                        try VaultAbandonment.prepareQuarantine(in: orphanCheck.container)
+                        try VaultAbandonment.requireReach(of: orphanCheck.orphans(), in: orphanCheck.container)
                         // Move the vault first: from then on no program gets its key for another write.
                         try room.setAside(in: directory)
-                        try room.quarantineBlobs(birthGuard)
+                        try room.quarantineBlobs(orphanCheck)
                     }
                 }
         }

@@ -106,15 +106,15 @@ struct BackupRestoring {
         var plan = plan
         plan.backup = backup
         let creation = VaultCreation(place: place, home: home, plan: plan, options: options)
-        var room = MakingRoom(in: place)
+        var room = VaultAbandonment(in: place)
         let epoch: UInt32
         if importing.setsVaultAside {
             epoch = try room.naming { room throws(VaultError) in
-                try creation.run(noting: .imported) { directory, birthGuard throws(VaultError) in
-                    try MakingRoom.whileWritersWait(in: birthGuard.container, options.lockTimeout) {
+                try creation.run(noting: .imported) { directory, orphanCheck throws(VaultError) in
+                    try VaultAbandonment.whileWritersWait(in: orphanCheck.container, options.lockTimeout) {
                         () throws(VaultError) in
                         // Report obstacles to the new vault before anything changes.
-                        try birthGuard.check(knowing: backup.liveKeyIDs)
+                        try orphanCheck.check(knowing: backup.liveKeyIDs)
                         try room.setAside(in: directory)
                     }
                 }

@@ -77,14 +77,14 @@ package struct SealedBlobScan: Sendable {
             let claimed = try UnverifiedHeader(parsing: bytes).claimed
             return claimed.groupTag == groupTag ? .blob(claimed) : .foreign
         } catch {
-            return error.code == .unsupportedFormat && mayBeOurs(bytes) ? .newer(error) : .other(error)
+            return error.code == .unsupportedFormat && mayBelongToGroup(bytes) ? .newer(error) : .other(error)
         }
     }
 
     /// Returns whether the bytes may be a blob of this group. For a newer format only the version number is known; 32
     /// or more is a character, and the file a text that begins with the magic. For the known format the group's tag is
     /// checked.
-    private func mayBeOurs(_ bytes: [UInt8]) -> Bool {
+    private func mayBelongToGroup(_ bytes: [UInt8]) -> Bool {
         if bytes[4] != BlobLayout.format { return bytes[4] < 32 }
         let tag = bytes.dropFirst(BlobLayout.groupTagOffset).prefix(16)
         return groupTag.bytes.withUnsafeBytes { $0.elementsEqual(tag) }
@@ -95,7 +95,7 @@ extension SealedBlobScan {
     /// Returns the path of a sealed file in the container of an access group whose vault is missing, for the errors of
     /// commands that need the vault; `nil` if the container has no such file or cannot be searched.
     package static func firstOrphan(of group: AccessGroup, in home: GroupsHome) -> (container: String, path: String)? {
-        guard let orphans = try? KeyBirthGuard(group, in: home), let container = orphans.container,
+        guard let orphans = try? OrphanCheck(group, in: home), let container = orphans.container,
             let first = try? orphans.orphans().first
         else { return nil }
         return (container.path, first.path)

@@ -115,21 +115,23 @@ struct VaultCreation {
     /// - Parameter makeRoom: Sets the old files aside. Called under the lock when the new vault is complete in memory,
     ///   so that an obstacle to its creation is reported before anything changes.
     /// - Returns: The epoch of its active key.
-    /// - Throws: `VaultError`; `.durabilityUnknown` if the vault was created, the errors of `makeRoom`.
+    /// - Throws: `VaultError`; `.durabilityUnknown` if the vault was created, the errors of `abandonOld`.
     func run(
-        noting event: AccessEvent, makingRoom makeRoom: (Directory, KeyBirthGuard) throws(VaultError) -> Void
+        noting event: AccessEvent, abandoning abandonOld: (Directory, OrphanCheck) throws(VaultError) -> Void
     ) throws(VaultError) -> UInt32 {
         try underLock { directory, lock, makers throws(VaultError) in
-            let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
-            var new = try vaultForATakenPlace(in: directory, makers, birthGuard)
+            let orphanCheck = try OrphanCheck(place.accessGroup, in: home)
+            var new = try vaultForATakenPlace(in: directory, makers, orphanCheck)
             try reserve(new, in: directory)
             try requireNamed(lock)
-            try VaultError.onTheWay { () throws(VaultError) in try makeRoom(directory, birthGuard) }
-            try requireFreePlace(in: directory, birthGuard, isGivenUp: true)
+            try VaultError.beforeCompletion { () throws(VaultError) in try abandonOld(directory, orphanCheck) }
+            try requireFreePlace(in: directory, orphanCheck, isGivenUp: true)
             // A stream that ended meanwhile may state a higher epoch than the blobs seen before.
-            let firstEpoch = birthGuard.firstEpoch()
+            let firstEpoch = orphanCheck.firstEpoch()
             if plan.backup == nil, new.epoch < firstEpoch {
-                new = try VaultError.onTheWay { () throws(VaultError) in try newVault(makers, firstEpoch: firstEpoch) }
+                new = try VaultError.beforeCompletion { () throws(VaultError) in
+                    try newVault(makers, firstEpoch: firstEpoch)
+                }
             }
             let doubt = try write(new, in: directory, under: lock)
             // Only now: until the new vault exists, this user's programs must not treat its place as free.
@@ -146,7 +148,7 @@ struct VaultCreation {
     ) throws(VaultError) -> Result {
         // Faults of a slot's credential are thrown before anything is created.
         let makers = try makers(openingWith: credential)
-        let directory = try VaultError.onTheWay { () throws(VaultError) in
+        let directory = try VaultError.beforeCompletion { () throws(VaultError) in
             try VaultError.onFiles(Self.making) { () throws(FileError) in
                 try place.makeDirectory(sharing: plan.sharing)
             }
@@ -176,10 +178,10 @@ struct VaultCreation {
         try requireNoMemory(in: directory)
         // An existing directory may have another sharing.
         try VaultError.onFiles(Self.making) { () throws(FileError) in try plan.requireSharing(of: directory) }
-        let birthGuard = try KeyBirthGuard(place.accessGroup, in: home)
-        try requireFreePlace(in: directory, birthGuard)
-        return try VaultError.onTheWay { () throws(VaultError) in
-            try newVault(makers, firstEpoch: birthGuard.firstEpoch())
+        let orphanCheck = try OrphanCheck(place.accessGroup, in: home)
+        try requireFreePlace(in: directory, orphanCheck)
+        return try VaultError.beforeCompletion { () throws(VaultError) in
+            try newVault(makers, firstEpoch: orphanCheck.firstEpoch())
         }
     }
 
@@ -192,23 +194,23 @@ struct VaultCreation {
     }
 
     private func vaultForATakenPlace(
-        in directory: Directory, _ makers: [any SlotMaker], _ birthGuard: KeyBirthGuard
+        in directory: Directory, _ makers: [any SlotMaker], _ orphanCheck: OrphanCheck
     ) throws(VaultError) -> NewVault {
         // A restored vault moves no sealed files, so it must open all of them.
-        let found = try birthGuard.orphans(knowing: plan.backup?.liveKeyIDs ?? [])
-        guard plan.backup == nil || found.isEmpty else { throw birthGuard.refusal(found) }
-        return try VaultError.onTheWay { () throws(VaultError) in
-            try newVault(makers, firstEpoch: birthGuard.firstEpoch(after: found))
+        let found = try orphanCheck.orphans(knowing: plan.backup?.liveKeyIDs ?? [])
+        guard plan.backup == nil || found.isEmpty else { throw orphanCheck.refusal(found) }
+        return try VaultError.beforeCompletion { () throws(VaultError) in
+            try newVault(makers, firstEpoch: orphanCheck.firstEpoch(after: found))
         }
     }
 
     /// - Parameter isGivenUp: Whether a person gives up the vault that this user's programs remember.
     private func requireFreePlace(
-        in directory: Directory, _ birthGuard: KeyBirthGuard, isGivenUp: Bool = false
+        in directory: Directory, _ orphanCheck: OrphanCheck, isGivenUp: Bool = false
     ) throws(VaultError) {
         if Self.isHalfMade(place) {
             // No program has opened it, and its keys have sealed nothing: sealed files are detected below.
-            var room = MakingRoom(in: place)
+            var room = VaultAbandonment(in: place)
             try room.setAside(in: directory)
         }
         for leaf in VaultPlace.leaves {
@@ -216,7 +218,7 @@ struct VaultCreation {
             guard !isThere else { throw alreadyThere }
         }
         if !isGivenUp { try requireNoMemory(in: directory) }
-        try birthGuard.check(knowing: plan.backup?.keyIDs ?? [])
+        try orphanCheck.check(knowing: plan.backup?.keyIDs ?? [])
     }
 
     /// Returns whether a creation ended between its two files: only `vault.person` of the first write exists, and this
@@ -309,7 +311,7 @@ extension VaultCreation {
     ) throws(VaultError) -> VaultError? {
         try requireNamed(lock)
         // The logs of a missing vault, whose key alone continues their chain.
-        let oldLogs = MakingRoom.logs(in: directory)
+        let oldLogs = VaultAbandonment.logs(in: directory)
         for role in CompartmentRole.allCases {
             try ValueFiles(directory: directory, role: role)
                 .write(new.values.filter { $0.role == role }.map { ($0.name, $0.bytes) })
@@ -324,7 +326,7 @@ extension VaultCreation {
             linked.append(file)
         }
         // The new vault is in place: verifying the log later reports logs that could not be moved.
-        var room = MakingRoom(in: place)
+        var room = VaultAbandonment(in: place)
         try? room.setAside(oldLogs, in: directory)
         let reserve = DeletionReserve(in: directory, prefix: VaultPlace.reservePrefix)
         for file in new.files { reserve.expect(file.bytes.count, roundedUpTo: VaultPlace.reserveStep) }

@@ -248,7 +248,7 @@ struct ValueFiles {
     /// Writes value files durably, before an index names them.
     func write(_ files: [(name: String, bytes: [UInt8])]) throws(VaultError) {
         guard !files.isEmpty else { return }
-        try VaultError.onTheWay { () throws(VaultError) in
+        try VaultError.beforeCompletion { () throws(VaultError) in
             try VaultError.onFiles("keep an item in") { () throws(FileError) in
                 let values = try directory.makeDirectory(ItemValues.leaf(role), sharing: directory.sharing)
                 for file in files {

@@ -124,7 +124,7 @@ extension Vault {
         _ edit: (inout ItemEdit) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {
         let directory = directory
-        let (kept, isLogged) = try changeSayingLogged(
+        let (kept, isLogged) = try changeReportingLog(
             event, subject: subject, needsPerson: needsPerson, order: order ?? [.person, .service]
         ) { draft throws(VaultError) -> [(CompartmentRole, [ItemEntry])] in
             var items = ItemEdit(draft, directory: directory)

@@ -318,7 +318,7 @@ extension Vault {
         // Without the service compartment, blobs that only lost keys open cannot be identified.
         if let failure = draft.serviceFailure { throw failure }
         let known = Set(draft.service.keyring.map { KeySummary($0).id })
-        do throws(VaultError) { try KeyBirthGuard(accessGroup, in: place.home).check(knowing: known) } catch {
+        do throws(VaultError) { try OrphanCheck(accessGroup, in: place.home).check(knowing: known) } catch {
             guard error.code == .orphanedBlobs else { throw error }
             throw VaultError(
                 .orphanedBlobs, "make a key of the class \"when unlocked\" for", accessGroup.identifier, error.reason,

@@ -194,19 +194,19 @@ struct CredentialOpening {
     /// Tries files first, then the keys that a person unlocked. The first credential that exists and does not open
     /// decides the error.
     private func openUnasked() throws(VaultError) -> OpenedRoots {
-        var told: VaultError?
+        var reported: VaultError?
         if search.hasSlot(of: .keyFile) {
-            do throws(VaultError) { return try openUsualKeyFile() } catch { told = try passed(error) }
+            do throws(VaultError) { return try openUsualKeyFile() } catch { reported = try passed(error) }
         }
         if search.hasSlot(of: .credential), CredentialDirectory.current.holds(place.credentialName) {
             do throws(VaultError) { return try open(credential: place.credentialName) } catch {
                 let passed = try passed(error)
-                told = told ?? passed
+                reported = reported ?? passed
             }
         }
         do throws(VaultError) { return try openUnlocked() } catch {
             guard error.code == .locked else { throw error }
-            throw told ?? error
+            throw reported ?? error
         }
     }
 

@@ -229,7 +229,7 @@ extension CompartmentDraft {
         var kept = keyring.filter { $0.state != .destroyed && $0.epoch >= minimum }
         if kept.count > Self.keptKeyCount {
             // Directories that cannot be searched count for no key.
-            let uses = (try? KeyBirthGuard(place.accessGroup, in: place.home).keyUses()) ?? [:]
+            let uses = (try? OrphanCheck(place.accessGroup, in: place.home).keyUses()) ?? [:]
             func rank(_ entry: KeyringEntry) -> (Int, Int, UInt32) {
                 (entry.state == .active ? 1 : 0, uses[KeySummary(entry).id] ?? 0, entry.epoch)
             }

@@ -175,14 +175,14 @@ extension Vault {
     }
 
     private var writableDirectories: [WritableDirectory] {
-        let container = (try? KeyBirthGuard(accessGroup, in: place.home))?.container?.root
+        let container = (try? OrphanCheck(accessGroup, in: place.home))?.container?.root
         return [directory, container].compactMap { $0.flatMap(WritableDirectory.init) }
     }
 
     /// Renames the file of a service compartment that is given up and the directory of its values: unreadable contents
     /// are not destroyed. The access log is set aside with its keys.
     private func setServiceAside(_ draft: VaultDraft) throws(VaultError) -> [SetAsideFile] {
-        var room = MakingRoom(in: place)
+        var room = VaultAbandonment(in: place)
         try room.setAsideService(in: directory, withLog: draft.service.losses.isCompartmentLost)
         return room.files
     }

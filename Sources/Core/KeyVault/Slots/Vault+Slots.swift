@@ -64,7 +64,7 @@ extension Vault {
     ) throws(VaultError) -> SlotReplacement {
         try requireSlot(id, in: try current().register)
         let prepared = try prepare(slot)
-        let (slot, isLogged) = try changeSayingLogged(
+        let (slot, isLogged) = try changeReportingLog(
             .slotReplaced, subject: Self.subject(id), needsPerson: true
         ) { draft throws(VaultError) in
             draft.certifier = team
@@ -80,7 +80,7 @@ extension Vault {
     /// Does all slow work before the lock is taken, so that no process waits for another's key derivation.
     func prepare(_ slot: NewSlot) throws(VaultError) -> PreparedSlot {
         // The vault is not touched yet: if a power loss removes a new key file, the vault is unchanged.
-        try VaultError.onTheWay { () throws(VaultError) in
+        try VaultError.beforeCompletion { () throws(VaultError) in
             try slot.maker(for: place).prepare(vaultID: heldContents.vaultID)
         }
     }

@@ -113,9 +113,9 @@ package struct ClockAnchor: Hashable, Sendable, Comparable {
 }
 
 /// Signals once a second that another look at the files is due; a check costs a few nanoseconds.
-final class LookTimer: Sendable {
+final class RefreshThrottle: Sendable {
     private static let interval: UInt64 = 1_000_000_000
-    private let last = Atomic<UInt64>(LookTimer.now())
+    private let last = Atomic<UInt64>(RefreshThrottle.now())
 
     /// Returns whether a second has passed since it last returned `true`.
     func isDue() -> Bool {

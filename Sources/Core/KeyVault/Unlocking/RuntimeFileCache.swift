@@ -62,7 +62,7 @@ struct RuntimeFileCache: UnlockCache {
         guard let directory = try openDirectory() else { return }
         do throws(FileError) {
             // An unfinished file of a killed program contains the same keys.
-            directory.removeLitter(of: try LeafName(name.text))
+            directory.removeStaleFiles(of: try LeafName(name.text))
             try directory.remove(name.text, durability: .unsynced)
         } catch {
             if error.code != .notFound { throw VaultError(error, "remove the unlocked keys") }

@@ -65,7 +65,7 @@ extension Vault {
     ) throws(VaultError) -> LockReport {
         var locking = VaultLocking(VaultPlace(accessGroup, in: home), everything: everything)
         let (directory, files) = try locking.begin()
-        let log = try? logAtHand(files, locking.place, directory, locking.caches, options)
+        let log = try? availableLog(files, locking.place, directory, locking.caches, options)
         // If no service opens the vault, no program may continue after a lock.
         let hasServices = files.slots().contains { $0.reach == .afterFirstUnlock }
         let locked = everything || !hasServices ? ProtectionClass.allCases : [.whenUnlocked]
@@ -78,7 +78,7 @@ extension Vault {
     }
 
     /// Returns the access log, while the root to be withdrawn still gives its key; `nil` without the root.
-    private static func logAtHand(
+    private static func availableLog(
         _ files: VaultFiles, _ place: VaultPlace, _ directory: Directory, _ caches: UnlockCaches,
         _ options: VaultOptions
     ) throws(VaultError) -> AccessLog? {

@@ -59,7 +59,7 @@ extension Vault {
     }
 
     /// The view of a vault without opening it.
-    struct Look: Sendable {
+    struct UnopenedVault: Sendable {
         let availability: VaultAvailability
         /// `nil` if the files could not be read.
         let vaultID: [UInt8]?
@@ -79,8 +79,8 @@ extension Vault {
     /// Reads the fronts of the files, and tries the credentials that need no person.
     ///
     /// - Throws: `VaultError` if no result applies.
-    static func look(at place: VaultPlace) throws(VaultError) -> Look {
-        var found = Look(availability: .absent, vaultID: nil, slots: [], generation: nil, register: nil)
+    static func look(at place: VaultPlace) throws(VaultError) -> UnopenedVault {
+        var found = UnopenedVault(availability: .absent, vaultID: nil, slots: [], generation: nil, register: nil)
         do throws(VaultError) {
             let (memory, damage) = remembered(of: place)
             guard let directory = try place.openDirectory(),
@@ -91,7 +91,7 @@ extension Vault {
                 guard memory != nil else { return found }
                 throw VaultError.missing(place.path, "This user's programs have opened a vault there, and it is gone.")
             }
-            found = Look(
+            found = UnopenedVault(
                 availability: .ready, vaultID: files.vaultID,
                 slots: files.slots().sorted { $0.id < $1.id }.map { SlotSummary($0, in: files.register) },
                 generation: files.service?.head.generation, register: files.register,
@@ -106,7 +106,7 @@ extension Vault {
             return found
         } catch {
             guard let availability = VaultAvailability(error.code) else { throw error }
-            return Look(
+            return UnopenedVault(
                 availability: availability, vaultID: found.vaultID, slots: found.slots, generation: found.generation,
                 register: found.register, isServiceGood: found.isServiceGood)
         }

@@ -31,7 +31,7 @@ package final class WatermarkTable: Sendable {
 
     private let memory = Mutex(Memory())
     private let log: WatermarkLog
-    private let lookTimer = LookTimer()
+    private let refreshThrottle = RefreshThrottle()
 
     init(log: WatermarkLog) {
         self.log = log
@@ -236,7 +236,7 @@ extension WatermarkTable {
     /// Reads the file at most once a second. A blob below the mark has the latest anchor of those below it.
     /// - Parameter known: The anchor from its acceptance.
     package func anchor(of header: BlobHeader, asOf known: ClockAnchor) -> ClockAnchor {
-        let isDue = lookTimer.isDue()
+        let isDue = refreshThrottle.isDue()
         if known.isKnown && !isDue { return known }
         if isDue { refresh() }
         return max(known, anchor(of: header.nameTag, sequence: header.sequence))

@@ -166,11 +166,11 @@ extension KnownTeam {
                 .containerAway, "look for the roster of", place.path, error.details.message.sentence,
                 advice: "Fix that first.")
         }
-        let standing = try RosterAuthority.find(
-            group, in: container.root, home: place.home, teamKey: team)?.standing()
+        let current = try RosterAuthority.find(
+            group, in: container.root, home: place.home, teamKey: team)?.current()
         // The accepted roster stays in force for any contents of the container.
-        if standing?.roster?.roster.team == team { return }
-        if case .refused(let error) = standing?.condition {
+        if current?.roster?.roster.team == team { return }
+        if case .refused(let error) = current?.condition {
             throw VaultError(
                 .noRoster, "certify the persons of", place.path,
                 "The roster in the container of \(group) is refused, and programs that know a team key expect one. "

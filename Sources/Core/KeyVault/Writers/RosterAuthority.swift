@@ -35,7 +35,7 @@ package enum RosterCondition: Sendable, Equatable {
 /// new roster within a second, as a changed vault, and at once if a record would be refused.
 package final class RosterAuthority: Sendable {
     /// The roster in force and its file's condition.
-    package struct Standing: Sendable {
+    package struct RosterState: Sendable {
         /// The roster in force; `nil` if a team key is known and no roster of it was ever accepted.
         package var roster: SignedRoster?
         /// The condition of the file in the container.
@@ -45,7 +45,7 @@ package final class RosterAuthority: Sendable {
     }
 
     private struct State {
-        var standing: Standing
+        var current: RosterState
         var file: RosterFileStamp?
         var memory: [RosterFileStamp]
     }
@@ -58,7 +58,7 @@ package final class RosterAuthority: Sendable {
     private let stated: [TeamPublicKey]
     private let state: Mutex<State>
     private let verified: VerifiedSignatures
-    private let timer = LookTimer()
+    private let timer = RefreshThrottle()
 
     /// Returns the authority of a group's container; `nil` if no team key is known.
     ///
@@ -96,9 +96,9 @@ package final class RosterAuthority: Sendable {
         self.stated = stated
         self.verified = verified
         let file = Self.stamp(in: container)
-        let standing = Self.decide(
+        let current = Self.decide(
             group, container, memory, stated, remembered, previous: nil, hasFile: file != nil)
-        state = Mutex(State(standing: standing, file: file, memory: stamps))
+        state = Mutex(State(current: current, file: file, memory: stamps))
     }
 
     /// Returns the same authority for the container that now has the group's place.
@@ -108,7 +108,7 @@ package final class RosterAuthority: Sendable {
     }
 
     private var remembered: RosterMemory.Contents? {
-        state.withLock { $0.standing.roster }.map {
+        state.withLock { $0.current.roster }.map {
             RosterMemory.Contents(teamKey: $0.roster.team, roster: $0)
         }
     }
@@ -116,9 +116,9 @@ package final class RosterAuthority: Sendable {
     // MARK: Which roster counts
 
     /// Returns the present state; reads the files at most once a second.
-    package func standing() -> Standing {
+    package func current() -> RosterState {
         if timer.isDue() { look() }
-        return state.withLock { $0.standing }
+        return state.withLock { $0.current }
     }
 
     /// Reads the files now.
@@ -130,19 +130,19 @@ package final class RosterAuthority: Sendable {
         let known = state.withLock { $0 }
         // A file without a stamp could not be judged conclusively, so it is read again each time.
         guard known.file != file || known.memory != note || file == nil else { return false }
-        let before = known.standing.roster
+        let before = known.current.roster
         let remembered =
             (try? memory.load()) ?? before.map { RosterMemory.Contents(teamKey: $0.roster.team, roster: $0) }
         if let remembered { memory.keep(remembered) }
-        let standing = Self.decide(
+        let current = Self.decide(
             group, container, memory, stated, remembered, previous: before, hasFile: file != nil)
         let stamps = memory.stamps
         state.withLock { state in
             // This process never returns to an older roster than the one it accepted.
-            guard !(state.standing.roster?.isNewer(than: standing.roster) ?? false) else { return }
-            state = State(standing: standing, file: file, memory: stamps)
+            guard !(state.current.roster?.isNewer(than: current.roster) ?? false) else { return }
+            state = State(current: current, file: file, memory: stamps)
         }
-        return standing.roster != before
+        return current.roster != before
     }
 
     private static func stamp(in container: Directory) -> RosterFileStamp? {
@@ -152,77 +152,77 @@ package final class RosterAuthority: Sendable {
     private static func decide(
         _ group: AppGroup, _ container: Directory, _ memory: RosterMemory, _ stated: [TeamPublicKey],
         _ remembered: RosterMemory.Contents?, previous: SignedRoster?, hasFile: Bool
-    ) -> Standing {
+    ) -> RosterState {
         let keys = stated + (remembered.map { [$0.teamKey] } ?? [])
         var accepted = remembered?.roster.flatMap { roster in keys.allSatisfy(roster.isOfTeam) ? roster : nil }
         // A roster accepted only in this process, because the memory is not writable.
         if let previous, previous.isNewer(than: accepted), keys.allSatisfy(previous.isOfTeam) { accepted = previous }
-        guard hasFile else { return Standing(roster: accepted, condition: .missing) }
+        guard hasFile else { return RosterState(roster: accepted, condition: .missing) }
         do throws(VaultError) {
             let bytes: [UInt8]
             do throws(FileError) {
                 bytes = try container.read(ContainerLayout.roster, limit: Roster.maximumSize)
             } catch {
-                if error.code == .notFound { return Standing(roster: accepted, condition: .missing) }
+                if error.code == .notFound { return RosterState(roster: accepted, condition: .missing) }
                 throw VaultError(error, "read the roster")
             }
             // The signature of these bytes was verified before.
-            if let accepted, accepted.bytes == bytes { return Standing(roster: accepted, condition: .current) }
+            if let accepted, accepted.bytes == bytes { return RosterState(roster: accepted, condition: .current) }
             let found = try SignedRoster(verifying: bytes, group: group.identifier)
             return take(found, after: accepted, keys, memory)
         } catch {
-            return Standing(roster: accepted, condition: .refused(error))
+            return RosterState(roster: accepted, condition: .refused(error))
         }
     }
 
     /// Accepts the found roster, or returns why its predecessor stays in force.
     private static func take(
         _ found: SignedRoster, after accepted: SignedRoster?, _ keys: [TeamPublicKey], _ memory: RosterMemory
-    ) -> Standing {
+    ) -> RosterState {
         guard keys.allSatisfy(found.isOfTeam) else {
             let reason = VaultError(
                 .wrongTeamKey, "accept", "the roster",
                 "It is signed by \(found.roster.team), which is not the team key.",
                 advice: "Put the newest signed roster in its place; find out who replaced it.")
-            return Standing(roster: accepted, condition: .refused(reason))
+            return RosterState(roster: accepted, condition: .refused(reason))
         }
         if let accepted {
             guard accepted.roster.id == found.roster.id else {
                 let reason = VaultError(
                     .replaced, "accept", "the roster", "It is another roster than the one that was accepted.",
                     advice: "Put the newest signed roster in its place; find out who replaced it.")
-                return Standing(roster: accepted, condition: .refused(reason))
+                return RosterState(roster: accepted, condition: .refused(reason))
             }
             if found.roster.version < accepted.roster.version {
-                return Standing(roster: accepted, condition: .older(version: found.roster.version))
+                return RosterState(roster: accepted, condition: .older(version: found.roster.version))
             }
             guard found.roster.version > accepted.roster.version else {
-                return Standing(roster: accepted, condition: .forked)
+                return RosterState(roster: accepted, condition: .forked)
             }
         }
-        var standing = Standing(roster: found, condition: .current)
+        var current = RosterState(roster: found, condition: .current)
         do throws(VaultError) {
             try memory.store(RosterMemory.Contents(teamKey: found.roster.team, roster: found))
         } catch {
-            standing.notRemembered = error
+            current.notRemembered = error
         }
-        return standing
+        return current
     }
 
     // MARK: Judging records
 
     /// Returns whether records of a name are judged: governed by the roster, or possibly so while there is no roster.
     package func governs(_ name: String) -> Bool {
-        guard let roster = standing().roster else { return true }
+        guard let roster = current().roster else { return true }
         return roster.rule(for: name) != nil
     }
 
     /// Judges an opened record. Before refusing it, reads the roster's file once more.
     package func authorise(_ record: RecordEvidence) -> Authorisation {
-        let first = judge(record, standing().roster)
+        let first = judge(record, current().roster)
         switch first {
         case .notGoverned, .authorised: return first
-        case .refused, .rosterBehind: return look() ? judge(record, state.withLock { $0.standing.roster }) : first
+        case .refused, .rosterBehind: return look() ? judge(record, state.withLock { $0.current.roster }) : first
         }
     }
 
@@ -248,7 +248,7 @@ package final class RosterAuthority: Sendable {
     /// Returns the reason why a writer must not write or delete a name now, after reading the file; `nil` if it may.
     package func refusal(of writer: WriterID?, deleting: Bool, _ name: String) -> String? {
         func reason() -> String? {
-            guard let roster = state.withLock({ $0.standing.roster }) else { return Self.noRoster }
+            guard let roster = state.withLock({ $0.current.roster }) else { return Self.noRoster }
             return roster.refusal(of: writer, deleting: deleting, name)
         }
         if timer.isDue() { look() }

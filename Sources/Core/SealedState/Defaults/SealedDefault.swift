@@ -53,19 +53,19 @@ public struct SealedDefault<Value: DefaultsValue & Sendable>: Sendable {
                 return value
             } catch {
                 memory.unread.withLock { $0 = error }
-                tell(error)
+                report(error)
                 return memory.last.withLock { $0 } ?? projectedValue.key.defaultValue
             }
         }
         nonmutating set {
             // The new value may be computed from the replacement that the reading returned, and would overwrite the
             // real one.
-            if let error = memory.unread.withLock({ $0 }) { return tell(error) }
-            do throws(StoreError) { try projectedValue.set(newValue) } catch { tell(error) }
+            if let error = memory.unread.withLock({ $0 }) { return report(error) }
+            do throws(StoreError) { try projectedValue.set(newValue) } catch { report(error) }
         }
     }
 
-    private func tell(_ error: StoreError) { projectedValue.defaults.options.onFailure?(error) }
+    private func report(_ error: StoreError) { projectedValue.defaults.options.onFailure?(error) }
 }
 
 /// The calls behind a `@SealedDefault` property that throw.

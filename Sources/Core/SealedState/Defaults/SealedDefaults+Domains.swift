@@ -40,7 +40,7 @@ extension SealedDefaults {
     /// Returns the suite's state without opening it, for tools and importers.
     ///
     /// - Throws: `StoreError` for a place that cannot be read.
-    package func standing() throws(StoreError) -> SuiteStanding { try file.standing() }
+    package func fileState() throws(StoreError) -> SuiteFileState { try file.fileState() }
 
     func replace(_ values: [String: PropertyListValue], _ options: EditOptions) throws(StoreError) {
         let large = try check([:], values)
@@ -83,7 +83,7 @@ extension SealedDefaults {
     }
 
     private func warn(of warnings: [DefaultsWarning]) {
-        guard let tell = options.onWarning else { return }
-        for warning in warnings { tell(warning) }
+        guard let report = options.onWarning else { return }
+        for warning in warnings { report(warning) }
     }
 }

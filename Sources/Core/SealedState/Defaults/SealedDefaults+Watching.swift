@@ -70,7 +70,7 @@ public struct DefaultsValues<Value: DefaultsValue & Sendable>: AsyncSequence, Se
         private let key: DefaultsKey<Value>
         private var observer: DefaultsObserver
         /// The last reported value, or its absence; nil before the first one.
-        private var told: PropertyListValue??
+        private var delivered: PropertyListValue??
         private var failure: StoreError.Code?
 
         init(_ defaults: SealedDefaults, _ key: DefaultsKey<Value>, _ observer: DefaultsObserver) {
@@ -101,9 +101,9 @@ public struct DefaultsValues<Value: DefaultsValue & Sendable>: AsyncSequence, Se
             let values = try finding.get()
             let argument = defaults.search.arguments[key.name]
             let found = argument ?? values[key.name]
-            if let told, told == found { return nil }
+            if let delivered, delivered == found { return nil }
             let value = try defaults.value(key, from: found, isArgument: argument != nil)
-            told = .some(found)
+            delivered = .some(found)
             return value
         }
     }

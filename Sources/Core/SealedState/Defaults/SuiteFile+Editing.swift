@@ -19,7 +19,7 @@ extension SuiteFile {
         check: (_ old: [String: PropertyListValue], _ new: [String: PropertyListValue]) throws(StoreError) -> Void
     ) throws(StoreError) -> UInt64? {
         try inContainer(options) { store, writer throws(StoreError) in
-            let (old, lost) = try standing(in: store)
+            let (old, lost) = try existing(in: store)
             var values = old
             do { try change(&values) } catch { throw declined(error) }
             if PropertyListValue.isSame(values, old) { return nil }
@@ -78,7 +78,7 @@ extension SuiteFile {
     ///
     /// A timestamp in the future does not prevent changes: a clock that was wrong once would block all of them, and the
     /// next one corrects it.
-    private func standing(in store: SealedStore) throws(StoreError) -> ([String: PropertyListValue], lost: UInt64?) {
+    private func existing(in store: SealedStore) throws(StoreError) -> ([String: PropertyListValue], lost: UInt64?) {
         do throws(StoreError) { return (try contents(in: store).values, nil) } catch {
             guard error.code == .absent else { throw error }
             return ([:], store.watermarks.mark(of: place.context.nameTag)?.sequence)

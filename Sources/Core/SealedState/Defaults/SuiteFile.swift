@@ -115,7 +115,7 @@ package final class SuiteFile: Sendable {
     /// missing is not.
     private func absent(_ error: StoreError, in store: SealedStore) throws(StoreError) -> Reading {
         let held = try held(in: store)
-        switch try store.reader.standing(at: place) {
+        switch try store.reader.existing(at: place) {
         case .nothing where store.reader.isMissing(place):
             throw StoreError(
                 .absent, "read", place.name.text, error.reason,
@@ -166,7 +166,7 @@ package struct DefaultsSuite: Hashable, Sendable {
 }
 
 /// The state of a suite's file without opening it.
-package enum SuiteStanding: Sendable {
+package enum SuiteFileState: Sendable {
     /// The suite was never written, as far as this user's programs know; or its deletion was purged.
     case unknown
     /// A file exists, valid or not.
@@ -178,9 +178,9 @@ package enum SuiteStanding: Sendable {
 }
 
 extension SuiteFile {
-    func standing() throws(StoreError) -> SuiteStanding {
+    func fileState() throws(StoreError) -> SuiteFileState {
         let store = try followed()
-        return switch try store.reader.standing(at: place) {
+        return switch try store.reader.existing(at: place) {
         case .nothing: store.reader.isMissing(place) ? .missing : .unknown
         case .tombstone: .removed
         case .value, .refused: .present

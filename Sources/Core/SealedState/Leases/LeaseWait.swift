@@ -72,7 +72,7 @@ final class LeaseSignal: Sendable {
     }
 
     /// The monitor's target; it does not keep the registration alive.
-    private final class Bell: Sendable {
+    private final class AlarmSignal: Sendable {
         private let state = Mutex(State())
 
         /// - Parameter isKept: Pass `true` to end the next wait if there is no waiter now.
@@ -97,24 +97,24 @@ final class LeaseSignal: Sendable {
         }
     }
 
-    private let bell = Bell()
+    private let alarmSignal = AlarmSignal()
     /// Nil if the system gives no more watches: then each wait takes its full time.
     private let registration: MonitorRegistration?
 
     init(watching path: String) {
-        registration = try? FileMonitor.shared.watch(path) { [bell] _ in bell.ring(isKept: true) }
+        registration = try? FileMonitor.shared.watch(path) { [alarmSignal] _ in alarmSignal.ring(isKept: true) }
     }
 
     /// Waits for a change, for the end of the time, or for the task's cancellation.
     func wait(atMost limit: Duration) async {
-        let timer = Task { [bell] in
+        let timer = Task { [alarmSignal] in
             guard (try? await Task.sleep(for: limit)) != nil else { return }
-            bell.ring(isKept: false)
+            alarmSignal.ring(isKept: false)
         }
         await withTaskCancellationHandler {
-            await bell.wait()
-        } onCancel: { [bell] in
-            bell.ring(isKept: true)
+            await alarmSignal.wait()
+        } onCancel: { [alarmSignal] in
+            alarmSignal.ring(isKept: true)
         }
         timer.cancel()
     }

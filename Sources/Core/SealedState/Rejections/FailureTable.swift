@@ -1,6 +1,6 @@
 /// The codes that refuse no blob: there is no value, or a call failed.
 enum FailureTable {
-    static let entries: [CodeEntry] = noValue + writing + movingIn + setUp
+    static let entries: [CodeEntry] = noValue + writing + plaintextImport + setUp
 
     private static let noValue = [
         CodeEntry(

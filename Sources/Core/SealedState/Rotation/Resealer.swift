@@ -14,7 +14,7 @@ struct Resealer {
         /// The blob has changed since it was found; the next walk examines it.
         case changed
         /// The blob stays unchanged; with its identity, if it could be opened.
-        case left(LeftBlob, BlobIdentity?)
+        case left(SkippedBlob, BlobIdentity?)
     }
 
     let store: SealedStore
@@ -40,7 +40,7 @@ struct Resealer {
             guard Self.leavable.contains(error.code) else { throw error }
             // Like other programs' writes, a removal does not concern the rotation.
             if (error.cause as? FileError)?.code == .notFound { return .changed }
-            return .left(LeftBlob(blob.path, error, epoch: try? blob.header.get().header.epoch), opened)
+            return .left(SkippedBlob(blob.path, error, epoch: try? blob.header.get().header.epoch), opened)
         }
     }
 
@@ -93,7 +93,7 @@ struct Resealer {
         try new.seal(
             old, as: BlobDescription(resealing: header, as: context), key: try active(keys, protection), throttle,
             isLocked: blob.place != nil)
-        guard try isStanding(old, lock) else { return .changed }
+        guard try isStillStored(old, lock) else { return .changed }
         try StoreError.onFiles("reseal", old.path) { () throws(FileError) in
             try new.commit(durability: options.durability)
         }
@@ -172,7 +172,7 @@ struct Resealer {
 
     /// Checked right before the rename: a file that was put in place meanwhile is newer than the copy, and a lock whose
     /// file was replaced excludes no other program.
-    private func isStanding(_ old: OldBlob, _ lock: borrowing HeldLock?) throws(StoreError) -> Bool {
+    private func isStillStored(_ old: OldBlob, _ lock: borrowing HeldLock?) throws(StoreError) -> Bool {
         let isLocked =
             switch lock {
             case .some(let lock): lock.isStillNamed()

@@ -14,7 +14,7 @@ struct Rotation {
     private let epochs: [ProtectionClass: UInt32]
     private var progress = RotationProgress()
     /// Blobs that were tried and stay unchanged, by path: the blob's identity, and the reason.
-    private var settled: [String: (identity: BlobIdentity, blob: LeftBlob)] = [:]
+    private var settled: [String: (identity: BlobIdentity, blob: SkippedBlob)] = [:]
 
     init(_ store: SealedStore, to epochs: [ProtectionClass: UInt32], _ options: RotationOptions) {
         self.store = store
@@ -28,7 +28,7 @@ struct Rotation {
         var found = 0
         /// The blobs to be resealed.
         var older: [SurveyedBlob] = []
-        var left: [LeftBlob] = []
+        var left: [SkippedBlob] = []
 
         /// Returns `true` if no blob keeps a class's earlier epochs in use. A locked blob is *when unlocked*.
         func isClean(_ protection: ProtectionClass) -> Bool {
@@ -127,7 +127,7 @@ extension Rotation {
             switch blob.header {
             case .failure(let error):
                 walk.left.append(
-                    LeftBlob(blob.path, error, isPassedOver: blob.mayBePassedOver || options.passesOver(blob.path)))
+                    SkippedBlob(blob.path, error, isPassedOver: blob.mayBePassedOver || options.passesOver(blob.path)))
             case .success(let header)
             where header.header.epoch >= epochs[keyring.protection(of: header.header.keyID)] ?? 0:
                 break
@@ -144,16 +144,16 @@ extension Rotation {
 
     /// Returns the reason not to reseal an authentic blob of an older epoch: the new key must not make a blob valid
     /// that readers refuse.
-    private func reason(toLeave blob: SurveyedBlob, _ header: VerifiedHeader, _ minimum: UInt32) -> LeftBlob? {
+    private func reason(toLeave blob: SurveyedBlob, _ header: VerifiedHeader, _ minimum: UInt32) -> SkippedBlob? {
         let epoch = header.header.epoch
         if epoch < minimum {
-            return LeftBlob(
+            return SkippedBlob(
                 blob.path, .retiredEpoch,
                 "It is of epoch \(epoch), and appeared after a rotation to epoch \(minimum) was completed.",
                 epoch: epoch)
         }
         if blob.context(in: store.group) == nil {
-            return LeftBlob(
+            return SkippedBlob(
                 blob.path, .wrongName, "It is a copy of a record that belongs elsewhere; no reader takes it here.",
                 epoch: epoch)
         }

@@ -20,14 +20,14 @@ public struct RotationReport: Sendable {
     /// Their contents in bytes.
     public let bytes: Int64
     /// Blobs that stayed unchanged, by path.
-    public let left: [LeftBlob]
+    public let left: [SkippedBlob]
     /// Programs that would still seal under an older epoch, as far as they can be seen. Their record writes are sealed
     /// under the new key, since a writer reads the vault first; a stream that one of them began to seal before is not.
     public let holders: [EpochHolder]
 }
 
 /// A sealed file that a rotation leaves unchanged, or that a survey of the container could not identify.
-public struct LeftBlob: Sendable, Hashable {
+public struct SkippedBlob: Sendable, Hashable {
     /// The file's path below the container.
     public let path: String
     /// The code with which a reader would refuse it.
@@ -70,7 +70,7 @@ public struct LeftBlob: Sendable, Hashable {
     }
 
     /// The same blob, as reported only.
-    var passedOver: LeftBlob { LeftBlob(path, code, reason, epoch: epoch, mayNeedKey: mayNeedKey) }
+    var passedOver: SkippedBlob { SkippedBlob(path, code, reason, epoch: epoch, mayNeedKey: mayNeedKey) }
 }
 
 /// The progress of a rotation.

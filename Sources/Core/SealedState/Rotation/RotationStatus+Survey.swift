@@ -47,7 +47,7 @@ struct KeyNeeds {
     private(set) var trashed: [KeyID: Int] = [:]
     /// Blobs that claim a locked key.
     private(set) var locked: [KeyID: Int] = [:]
-    private(set) var unknown: [LeftBlob] = []
+    private(set) var unknown: [SkippedBlob] = []
     let holders: [EpochHolder]
 
     init(of store: SealedStore) throws(StoreError) {
@@ -66,7 +66,7 @@ struct KeyNeeds {
         var quarantined: [KeyID: Int] = [:]
         var trashed: [KeyID: Int] = [:]
         var locked: [KeyID: Int] = [:]
-        var unknown: [LeftBlob] = []
+        var unknown: [SkippedBlob] = []
 
         mutating func note(_ blob: SurveyedBlob) {
             switch blob.header {
@@ -78,7 +78,7 @@ struct KeyNeeds {
                 if counts[id, default: 0] <= KeyUse.listedBlobs { paths[id, default: []].append(blob.path) }
             case .failure(let error):
                 if let key = blob.claimedKey { locked[key, default: 0] += 1 }
-                let left = LeftBlob(blob.path, error, isPassedOver: blob.mayBePassedOver)
+                let left = SkippedBlob(blob.path, error, isPassedOver: blob.mayBePassedOver)
                 // Damaged copies are expected in quarantine.
                 if !blob.isInQuarantine || KeyNeeds.isUndecided(left) { unknown.append(left) }
             }
@@ -89,7 +89,7 @@ struct KeyNeeds {
             case .success(let header): trashed[header.header.keyID, default: 0] += 1
             case .failure(let error):
                 if let key = blob.claimedKey { locked[key, default: 0] += 1 }
-                let left = LeftBlob(blob.path, error, isPassedOver: true)
+                let left = SkippedBlob(blob.path, error, isPassedOver: true)
                 if KeyNeeds.isUndecided(left) { unknown.append(left) }
             }
         }
@@ -99,7 +99,7 @@ struct KeyNeeds {
     /// none; nor does a blob of a missing key need a present one, or a blob of a locked key another.
     var undecided: Int { unknown.count(where: Self.isUndecided) }
 
-    private static func isUndecided(_ blob: LeftBlob) -> Bool {
+    private static func isUndecided(_ blob: SkippedBlob) -> Bool {
         blob.code != .locked && (blob.mayNeedKey || blob.code == .unsupportedFormat)
     }
 }

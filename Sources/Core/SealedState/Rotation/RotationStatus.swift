@@ -18,7 +18,7 @@ public struct RotationStatus: Sendable {
     public let keys: [KeyUse]
     /// Files that are, or may be, sealed blobs of the group and whose key is unknown, by path; for containers in the
     /// trash by the whole path.
-    public let unknown: [LeftBlob]
+    public let unknown: [SkippedBlob]
 }
 
 /// A sealing key and its uses.

@@ -31,19 +31,19 @@ struct HeaderDamage {
     func evidentClaim(_ code: StoreError.Code) -> RefusedBlob.Claim? {
         switch code {
         // A newer program's blob looks the same, and no state that this user has accepted contradicts it.
-        case .unsupportedFormat: mendedClaim
-        case .unknownKey, .wrongEpoch: mendedClaim ?? (isOfKnownTime ? claim : nil)
+        case .unsupportedFormat: repairedClaim
+        case .unknownKey, .wrongEpoch: repairedClaim ?? (isOfKnownTime ? claim : nil)
         default: nil
         }
     }
 
     /// The claim of a malformed header. A flipped bit in the writer's id or in the flag of signed blobs is evident.
-    var malformedClaim: RefusedBlob.Claim { mendedClaim ?? claim }
+    var malformedClaim: RefusedBlob.Claim { repairedClaim ?? claim }
 
-    private var mendedClaim: RefusedBlob.Claim? {
-        guard let mended else { return nil }
-        return watermarks.verdict(on: mended) == .jumps
-            ? RefusedBlob.Claim.none : .authentic(mended.header.sequence)
+    private var repairedClaim: RefusedBlob.Claim? {
+        guard let repaired else { return nil }
+        return watermarks.verdict(on: repaired) == .jumps
+            ? RefusedBlob.Claim.none : .authentic(repaired.header.sequence)
     }
 
     /// Indicates that the vault has accepted states of this record before and knows every epoch up to the one that the
@@ -76,16 +76,16 @@ extension HeaderDamage {
     }
 
     /// The header as an available key sealed it for this place, with only the doubtful fields changed.
-    private var mended: VerifiedHeader? {
+    private var repaired: VerifiedHeader? {
         guard prefix.count >= BlobLayout.headerSize else { return nil }
-        return keyring.ids.lazy.compactMap { keyring.sealingKey(for: $0) }.compactMap(mended(by:)).first
-            ?? keyring.lockedIDs.lazy.compactMap(lentKey).compactMap(mended(by:)).first
+        return keyring.ids.lazy.compactMap { keyring.sealingKey(for: $0) }.compactMap(repaired(by:)).first
+            ?? keyring.lockedIDs.lazy.compactMap(lentKey).compactMap(repaired(by:)).first
     }
 
     /// Returns a key of *when unlocked* for this one check; `nil` while the key is locked.
     private func lentKey(_ id: KeyID) -> SealingKey? { try? vault.keyring(toOpen: id).sealingKey(for: id) }
 
-    private func mended(by key: SealingKey) -> VerifiedHeader? {
+    private func repaired(by key: SealingKey) -> VerifiedHeader? {
         var header = prefix
         header[Field.format] = BlobLayout.format
         header[Field.suite] = BlobSuite.xchacha20poly1305Blake2b.rawValue

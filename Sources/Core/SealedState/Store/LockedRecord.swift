@@ -32,22 +32,22 @@ struct LockedRecord: ~Copyable {
         key = isLooking ? keys.lookedUpKey() : nil
     }
 
-    private func standing() throws(StoreError) -> StandingBlob { try reader.standing(at: place, seen: seen) }
+    private func existing() throws(StoreError) -> ExistingBlob { try reader.existing(at: place, seen: seen) }
 
     /// Throws early the error that a write with that condition would throw.
     func require(_ condition: WriteCondition) throws(StoreError) {
         guard condition != .always else { return }
-        try require(condition, try standing())
+        try require(condition, try existing())
     }
 
     /// Returns `true` if a blob of *when unlocked* is stored under a name that is not listed.
     func isUnlisted() throws(StoreError) -> Bool {
         guard keys.vault.keyring.whenUnlockedEpoch != nil, !keys.isProtected(place) else { return false }
-        return isUnlisted(try standing())
+        return isUnlisted(try existing())
     }
 
-    private func isUnlisted(_ standing: StandingBlob) -> Bool {
-        guard case .value(let header) = standing, !keys.isProtected(place) else { return false }
+    private func isUnlisted(_ existing: ExistingBlob) -> Bool {
+        guard case .value(let header) = existing, !keys.isProtected(place) else { return false }
         return keys.protection(of: header) == .whenUnlocked
     }
 
@@ -61,17 +61,17 @@ struct LockedRecord: ~Copyable {
                 "It has \(payload.count) bytes; \(reader.options.maximumRecordSize) are allowed.")
         }
         let grant = try reader.requireRight(to: place, deleting: false)
-        let standing = try standing()
-        try require(request.condition, standing)
-        try requireNoNewer(than: payload.schemaVersion, standing)
-        let sequence = try nextSequence(standing)
-        let stated = payload.protection ?? keys.protection(of: standing, at: place)
+        let existing = try existing()
+        try require(request.condition, existing)
+        try requireNoNewer(than: payload.schemaVersion, existing)
+        let sequence = try nextSequence(existing)
+        let stated = payload.protection ?? keys.protection(of: existing, at: place)
         let isListed = keys.isProtected(place)
         let protection = request.lowersClass || !isListed ? stated : .whenUnlocked
-        if request.listsName, !isListed, protection == .whenUnlocked || isUnlisted(standing) && !payload.mayLowerClass {
+        if request.listsName, !isListed, protection == .whenUnlocked || isUnlisted(existing) && !payload.mayLowerClass {
             return nil
         }
-        keepIfRefused(standing)
+        keepIfRefused(existing)
         return try payload.withUnsafeBytes { bytes in
             put(
                 bytes, sequence: sequence, flags: [], codec: payload.codec, schemaVersion: payload.schemaVersion,
@@ -84,40 +84,40 @@ struct LockedRecord: ~Copyable {
     /// - Returns: Its sequence; `nil` if the request requires the name to be listed first, and nothing is written.
     func delete(_ request: WriteRequest) throws(StoreError) -> UInt64? {
         let grant = try reader.requireRight(to: place, deleting: true)
-        let standing = try standing()
-        try require(request.condition, standing)
+        let existing = try existing()
+        try require(request.condition, existing)
         // A removed file or an old tombstone that was put back is no deletion: without a new tombstone the value could
         // be put back as well.
-        switch standing {
+        switch existing {
         case .nothing where !reader.isMissing(place):
             throw StoreError(.absent, "delete", place.name.text, "There is no record of that name.")
         case .tombstone:
             throw StoreError(.absent, "delete", place.name.text, "It was deleted before.")
-        case .value where request.listsName && isUnlisted(standing): return nil
+        case .value where request.listsName && isUnlisted(existing): return nil
         default: break
         }
-        let sequence = try nextSequence(standing)
-        keepIfRefused(standing)
+        let sequence = try nextSequence(existing)
+        keepIfRefused(existing)
         return try putTombstone(sequence, grant, request)
     }
 
     /// Removes the tombstone of a deleted record.
     func purge(_ request: WriteRequest) throws(StoreError) {
         let grant = try reader.requireRight(to: place, deleting: true)
-        let standing = try standing()
+        let existing = try existing()
         let sequence: UInt64
-        switch standing {
+        switch existing {
         // A tombstone that a power loss could revert is first written durably: the remembered state must be true.
         case .tombstone(let tombstone) where tombstone.header.flags.contains(.unsynced):
-            sequence = try putTombstone(try nextSequence(standing), grant, request)
+            sequence = try putTombstone(try nextSequence(existing), grant, request)
         case .tombstone(let tombstone):
             try acceptDeletion(tombstone)
             sequence = tombstone.header.sequence
         case .nothing: throw StoreError(.absent, "purge", place.name.text, "Nothing is left of a record of that name.")
         case .value, .refused:
             throw StoreError(
-                .conflict, "purge", place.name.text, "It is not deleted: \(standing.text).",
-                advice: "Delete it first.", cause: standing.rejection)
+                .conflict, "purge", place.name.text, "It is not deleted: \(existing.text).",
+                advice: "Delete it first.", cause: existing.rejection)
         }
         try requireLock("purge")
         // Before the file is removed: after a crash in between, a tombstone is left, and not a missing record.
@@ -139,21 +139,21 @@ struct LockedRecord: ~Copyable {
 
     // MARK: Requirements
 
-    private func require(_ condition: WriteCondition, _ standing: StandingBlob) throws(StoreError) {
-        switch (condition, standing) {
+    private func require(_ condition: WriteCondition, _ existing: ExistingBlob) throws(StoreError) {
+        switch (condition, existing) {
         case (.always, _), (.absent, .nothing), (.absent, .tombstone): return
         case (.sequence(let sequence), .value(let header)) where header.sequence == sequence: return
         default:
             throw StoreError(
-                .conflict, "write", place.name.text, "\(condition.text), but \(standing.text).",
-                cause: standing.rejection)
+                .conflict, "write", place.name.text, "\(condition.text), but \(existing.text).",
+                cause: existing.rejection)
         }
     }
 
     /// Throws if the stored value has a newer schema: a program that cannot read it would lose the fields it does not
     /// know.
-    private func requireNoNewer(than version: UInt32, _ standing: StandingBlob) throws(StoreError) {
-        guard case .value(let header) = standing, header.schemaVersion > version else { return }
+    private func requireNoNewer(than version: UInt32, _ existing: ExistingBlob) throws(StoreError) {
+        guard case .value(let header) = existing, header.schemaVersion > version else { return }
         throw StoreError(
             .tooNew, "write", place.name.text,
             "What is there has schema version \(header.schemaVersion); this program writes \(version).",
@@ -164,10 +164,10 @@ struct LockedRecord: ~Copyable {
     private static let trustedClaim: UInt64 = 1 << 16
 
     /// Returns one more than the highest of: the stored sequence, the accepted one, and a damaged header's claim.
-    private func nextSequence(_ standing: StandingBlob) throws(StoreError) -> UInt64 {
+    private func nextSequence(_ existing: ExistingBlob) throws(StoreError) -> UInt64 {
         let mark = reader.watermarks.mark(of: place.context.nameTag)
         var highest = mark?.sequence ?? 0
-        switch standing {
+        switch existing {
         case .nothing: break
         case .value(let header): highest = max(highest, header.sequence)
         case .tombstone(let tombstone): highest = max(highest, tombstone.header.sequence)
@@ -190,8 +190,8 @@ struct LockedRecord: ~Copyable {
 
     /// Copies a blob that readers refuse to quarantine before the write destroys it. If that fails the write continues:
     /// otherwise a planted blob could stop every writer.
-    private func keepIfRefused(_ standing: StandingBlob) {
-        guard case .refused(let blob) = standing, blob.isFile else { return }
+    private func keepIfRefused(_ existing: ExistingBlob) {
+        guard case .refused(let blob) = existing, blob.isFile else { return }
         reader.keepInQuarantine(blob.rejection, at: place)
     }
 

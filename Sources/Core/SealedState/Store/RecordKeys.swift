@@ -164,10 +164,10 @@ extension RecordKeys {
 
     /// Returns the class of a value that states none: *when unlocked* for a listed name, else the class of the value
     /// that it replaces, else the vault's default.
-    func protection(of standing: StandingBlob, at place: RecordPlace) -> ProtectionClass {
+    func protection(of existing: ExistingBlob, at place: RecordPlace) -> ProtectionClass {
         if isProtected(place) { return .whenUnlocked }
-        guard case .value(let header) = standing else {
-            if case .nothing = standing { return vault.defaultProtection }
+        guard case .value(let header) = existing else {
+            if case .nothing = existing { return vault.defaultProtection }
             return .afterFirstUnlock
         }
         return protection(of: header) ?? .afterFirstUnlock

@@ -32,7 +32,7 @@ package struct RecordWriter: Sendable {
             try record.write(payload, request)
         }
         if let sequence { return sequence }
-        lookAtVault()
+        refreshKeyring()
         request.lowersClass =
             payload.mayLowerClass && payload.protection == .afterFirstUnlock && keys.isProtected(place)
         if request.lowersClass {
@@ -45,7 +45,7 @@ package struct RecordWriter: Sendable {
             try keys.lowerClass(place)
             return sequence
         }
-        return try raisingToStanding(place, to: payload.protection ?? protection(at: place, seen), seen) {
+        return try raisingToExisting(place, to: payload.protection ?? protection(at: place, seen), seen) {
             place throws(StoreError) in
             try locked(place, request, seen) { record throws(StoreError) in try record.write(payload, request) }
         }
@@ -55,10 +55,10 @@ package struct RecordWriter: Sendable {
         _ type: Record.Type, at place: RecordPlace, startingWith initial: Record?, _ request: WriteRequest,
         _ change: (inout Record) throws -> Void
     ) throws(StoreError) -> UInt64 {
-        lookAtVault()
+        refreshKeyring()
         let seen = SeenHeader()
         let protection = Record.protection.stated ?? protection(at: place, seen)
-        return try raisingToStanding(place, to: protection, seen) { place throws(StoreError) in
+        return try raisingToExisting(place, to: protection, seen) { place throws(StoreError) in
             try locked(place, request, seen) { record throws(StoreError) -> UInt64? in
                 // Before the change: `change` runs once.
                 if try record.isUnlisted() { return nil }
@@ -80,14 +80,14 @@ package struct RecordWriter: Sendable {
             try record.delete(request)
         }
         if let sequence { return sequence }
-        lookAtVault()
-        return try raisingToStanding(place, to: keys.deletionProtection(at: place), seen) { place throws(StoreError) in
+        refreshKeyring()
+        return try raisingToExisting(place, to: keys.deletionProtection(at: place), seen) { place throws(StoreError) in
             try locked(place, request, seen) { record throws(StoreError) in try record.delete(request) }
         }
     }
 
     func purge(at place: RecordPlace, _ request: WriteRequest) throws(StoreError) {
-        lookAtVault()
+        refreshKeyring()
         try keys.prepareKey(for: keys.deletionProtection(at: place), named: place.name.text)
         return try locked(place, request) { record throws(StoreError) in try record.purge(request) }
     }
@@ -143,7 +143,7 @@ extension RecordWriter {
     }
 
     /// Reads the vault again: the list of *when unlocked* names may have changed. The write reports a failure.
-    private func lookAtVault() { _ = try? keys.vault.currentKeyring() }
+    private func refreshKeyring() { _ = try? keys.vault.currentKeyring() }
 
     /// Returns the class of a value that states none, before the lock is taken, so that the key is available by then.
     /// The write reports read errors and detects changes in between.
@@ -151,14 +151,14 @@ extension RecordWriter {
         if keys.isProtected(place) { return .whenUnlocked }
         // If a service opens the vault, a name that is not listed is *after first unlock* for any file content.
         guard keys.vault.defaultProtection == .whenUnlocked else { return .afterFirstUnlock }
-        return (try? reader.standing(at: place, seen: seen)).map { keys.protection(of: $0, at: place) }
+        return (try? reader.existing(at: place, seen: seen)).map { keys.protection(of: $0, at: place) }
             ?? .afterFirstUnlock
     }
 
     /// Writes as `raising` does. If a blob of *when unlocked* is stored under a name that is not listed, `body` returns
     /// nil and runs once more with the name listed: a list of names that was restored from before the name's first
     /// write would otherwise lower the class.
-    private func raisingToStanding(
+    private func raisingToExisting(
         _ place: RecordPlace, to protection: ProtectionClass, _ seen: SeenHeader,
         _ body: (RecordPlace) throws(StoreError) -> UInt64?
     ) throws(StoreError) -> UInt64 {
@@ -182,7 +182,7 @@ extension RecordWriter {
             return try body(place)
         } catch {
             if place.isBeingRaised, keys.isProtected(place),
-                case .value(let header)? = try? reader.standing(at: place, seen: seen),
+                case .value(let header)? = try? reader.existing(at: place, seen: seen),
                 keys.protection(of: header) == .afterFirstUnlock
             {
                 try? keys.lowerClass(place)

@@ -82,7 +82,7 @@ extension SealedStore {
 
     /// Creates a request that waits as long as its call may, and no longer than its task.
     private func request(
-        _ call: WaitingCall, onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil,
+        _ call: BlockingCall, onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil,
         durability: Durability?
     ) -> WriteRequest {
         writer.request(
@@ -91,7 +91,7 @@ extension SealedStore {
     }
 
     // The caller's code runs on these threads as well, so they have a task thread's usual stack.
-    static let threads = WaitingThreads(named: "store-call", most: 64, stackSize: 8 << 20)
+    static let threads = BlockingThreadPool(named: "store-call", most: 64, stackSize: 8 << 20)
 
     /// Runs a call that may block without a time limit.
     static func offload<Value: Sendable>(
@@ -103,7 +103,7 @@ extension SealedStore {
     /// Runs a call that may block up to the limit. With a limit it may end before `body` runs: `.lockTimeout`,
     /// `.cancelled`.
     static func offload<Value: Sendable>(
-        atMost limit: Duration?, _ body: @escaping @Sendable (WaitingCall) throws(StoreError) -> Value
+        atMost limit: Duration?, _ body: @escaping @Sendable (BlockingCall) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError>
         do throws(FileError) {
@@ -118,7 +118,7 @@ extension SealedStore {
 
     /// Runs a change of a record within one time limit for its thread and the lock.
     private func limited<Value: Sendable>(
-        _ timeout: Duration?, _ body: @escaping @Sendable (WaitingCall) throws(StoreError) -> Value
+        _ timeout: Duration?, _ body: @escaping @Sendable (BlockingCall) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         try await Self.offload(atMost: timeout ?? options.lockTimeout, body)
     }

@@ -116,7 +116,7 @@ extension SealedStore {
 /// The roster's judgement, for tools.
 extension SealedStore {
     /// The known state of the group's roster; `nil` if no team key is known.
-    package var rosterStanding: RosterAuthority.Standing? { authority?.standing() }
+    package var rosterState: RosterAuthority.RosterState? { authority?.current() }
 
     /// Returns `true` if the roster judges records of a name, or would judge them if it existed.
     package func isGoverned(_ name: String) -> Bool { authority?.governs(name) ?? false }
@@ -169,7 +169,7 @@ extension SealedStore {
 
 /// Access for the import of plaintext state.
 extension SealedStore {
-    package func standing(at place: RecordPlace) throws(StoreError) -> StandingBlob { try reader.standing(at: place) }
+    package func existing(at place: RecordPlace) throws(StoreError) -> ExistingBlob { try reader.existing(at: place) }
 
     package func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
         try reader.acceptedBlob(at: place)

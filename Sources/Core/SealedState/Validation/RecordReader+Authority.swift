@@ -11,7 +11,7 @@ extension RecordReader {
     ///
     /// - Throws: `StoreError` `.vaultRolledBack`.
     func requireStateAboveFloor() throws(StoreError) {
-        guard let floor = authority?.standing().roster?.roster.floor, floor.isAbove(keys.vault.state) else { return }
+        guard let floor = authority?.current().roster?.roster.floor, floor.isAbove(keys.vault.state) else { return }
         // The roster may be newer than the vault's last read.
         _ = try? keys.vault.currentKeyring()
         guard floor.isAbove(keys.vault.state) else { return }
@@ -51,7 +51,7 @@ extension RecordReader {
         case .authorised(let writer): return writer
         case .refused(let reason): throw StoreError(.notAuthorized, "read", place.name.text, reason)
         case .rosterBehind(let version, _):
-            let known = authority?.standing().roster.map { "\($0.roster.version)" } ?? "none"
+            let known = authority?.current().roster.map { "\($0.roster.version)" } ?? "none"
             throw StoreError(
                 .rosterBehind, "read", place.name.text,
                 "It was signed under version \(version) of the roster; this program has \(known).")
@@ -61,7 +61,7 @@ extension RecordReader {
     /// Returns the names that the roster states individually, whose files are missing though a state of theirs was
     /// accepted.
     func missingNames(besides names: [String]) -> [String] {
-        guard let roster = authority?.standing().roster else { return [] }
+        guard let roster = authority?.current().roster else { return [] }
         let known = Set(names)
         return roster.roster.rules.lazy.filter { $0.pattern.kind == .name }.map(\.pattern.path).filter { name in
             guard !known.contains(name), let place = try? self.places.place(stored: name) else { return false }
@@ -90,7 +90,7 @@ extension RecordReader {
 
     /// Returns the blob stored in a governed record's place. A writer continues from authorised blobs: a refused blob
     /// claims no sequence.
-    func governedStanding(at place: RecordPlace) throws(StoreError) -> StandingBlob {
+    func governedBlob(at place: RecordPlace) throws(StoreError) -> ExistingBlob {
         let blob: [UInt8]
         do throws(FileError) {
             blob = try backend.read(place.address, limit: maximumBlobSize + BlobOpener.signedAllowance)
@@ -103,7 +103,7 @@ extension RecordReader {
             default: throw StoreError(writing: error, place.name.text)
             }
         }
-        do throws(StoreError) { return try authorisedStanding(blob, place) } catch {
+        do throws(StoreError) { return try authorisedBlob(blob, place) } catch {
             if Self.replaceableGoverned.contains(error.code) {
                 return .refused(RefusedBlob(rejection: error, claim: .none))
             }
@@ -114,7 +114,7 @@ extension RecordReader {
 
     private static let replaceableGoverned: Set<StoreError.Code> = [.tampered, .notAuthorized]
 
-    private func authorisedStanding(_ blob: [UInt8], _ place: RecordPlace) throws(StoreError) -> StandingBlob {
+    private func authorisedBlob(_ blob: [UInt8], _ place: RecordPlace) throws(StoreError) -> ExistingBlob {
         let opened = try openWhole(blob, "replace", place, limit: maximumBlobSize)
         guard let authority else { return judged(opened.header, place) }
         let authorisation = authorisation(of: opened, at: place, authority)
@@ -141,7 +141,7 @@ extension RecordReader {
                 .notAuthorized, deleting ? "delete" : "write", place.name.text, reason,
                 advice: "Give the program the writer key that the roster names: sealctl roster show.")
         }
-        guard let key, let roster = authority.standing().roster, roster.rule(for: place.name.text) != nil else {
+        guard let key, let roster = authority.current().roster, roster.rule(for: place.name.text) != nil else {
             return .unsigned
         }
         return .signed(key, rosterVersion: roster.roster.version, authority)

@@ -31,7 +31,7 @@ public struct RecordUpdates<Record: SealedRecord>: AsyncSequence, Sendable {
         private let watch: RecordWatch<Record>
         private let alarm: ClockRegistration
         private let vault = VaultWatch()
-        private var pause = LookPause()
+        private var pause = RetryDelay()
         private var last: UpdateMark?
         /// The count of changes before the last look; nil before the first one.
         private var seen: UInt64?
@@ -113,7 +113,7 @@ public struct RecordUpdate<Record: SealedRecord>: Sendable {
 }
 
 /// The delay before a look that failed temporarily is repeated: one second at first, then doubled each time.
-struct LookPause {
+struct RetryDelay {
     private static let shortest = 1.0
     private static let longest = 60.0
     private var next = shortest

@@ -53,7 +53,7 @@ package final class ClockMonitor: Sendable {
         timer = Descriptor(owning: opened, path: "the clock")
         source = DispatchSource.makeReadSource(
             fileDescriptor: opened, queue: DispatchQueue(label: "SharedFiles.clock"))
-        source.setEventHandler { [unowned self] in rang() }
+        source.setEventHandler { [unowned self] in alarmFired() }
         state.withLock { set(Self.never, &$0) }
         source.activate()
     }
@@ -84,7 +84,7 @@ package final class ClockMonitor: Sendable {
         withExtendedLifetime(ended) {}
     }
 
-    private func rang() {
+    private func alarmFired() {
         let wasSet = clinux_wall_timer_read(timer.rawValue) < 0
         let now = Self.now()
         let due = state.withLock { state in

@@ -36,7 +36,7 @@ final class SocketPoll: Sendable {
     }
 
     private let state = Mutex(State())
-    private let thread = WaitingThreads(named: "group-sockets", most: 1)
+    private let thread = BlockingThreadPool(named: "group-sockets", most: 1)
     /// Negative if no descriptor was available: the thread then checks for new waiters twenty times a second.
     private let waker = clinux_eventfd()
 
@@ -87,7 +87,7 @@ final class SocketPoll: Sendable {
     // MARK: The thread
 
     private func run() {
-        while let waiters = standing() {
+        while let waiters = currentWaiters() {
             var requests = waiters.map { pollfd(fd: $0.socket, events: $0.events, revents: 0) }
             requests.append(pollfd(fd: waker, events: Int16(POLLIN), revents: 0))
             _ = poll(&requests, nfds_t(requests.count), limit(of: waiters))
@@ -100,7 +100,7 @@ final class SocketPoll: Sendable {
     }
 
     /// Returns the current waiters; nil if there are no more, so that the thread ends.
-    private func standing() -> [Waiter]? {
+    private func currentWaiters() -> [Waiter]? {
         state.withLock { state in
             if state.waiters.isEmpty { state.isRunning = false }
             return state.isRunning ? state.waiters : nil

@@ -48,7 +48,7 @@ public final class RejectionLogger: Sendable {
         let line = Line(record: error.subject, code: error.code)
         let now = now()
         let isRepeated = lines.withLock { lines in
-            if let told = lines[line], told.duration(to: now) < Self.pause { return true }
+            if let logged = lines[line], logged.duration(to: now) < Self.pause { return true }
             if lines.count >= Self.capacity { lines.removeAll() }
             lines[line] = now
             return false

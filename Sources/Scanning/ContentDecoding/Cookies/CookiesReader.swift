@@ -2,7 +2,7 @@ internal import PropertyLists
 
 /// Reads `Cookies.binarycookies` as Apple's networking library writes it.
 ///
-/// Each cookie has the trail `cookie of example.com: name` and yields leaves in this order: the flags `secure` and
+/// Each cookie has the trail `cookie of example.com: name` and yields values in this order: the flags `secure` and
 /// `httpOnly`, the number `expires` (seconds since 1970; omitted for a session cookie), the texts `domain` and `path`,
 /// and last its value, named after the cookie. Apple never published the format; this layout is the one that its
 /// readers agree on.
@@ -11,7 +11,7 @@ package enum CookiesReader: CarrierReader {
     /// Pages are some hundred kilobytes at most.
     private static let largestPage = 8 << 20
 
-    package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    package static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         let head = try input.source.bytes(at: 0, count: 8)
         guard head.count == 8, head.starts(with: "cook".utf8) else { throw .malformed("its header is missing") }
         let count = head[4...].reduce(0) { $0 << 8 | Int($1) }
@@ -28,7 +28,7 @@ package enum CookiesReader: CarrierReader {
     }
 
     private static func readPage(
-        _ source: any ByteSource, _ position: Int64, _ size: Int, _ walk: LeafWalk
+        _ source: any ByteSource, _ position: Int64, _ size: Int, _ walk: ValueWalk
     ) throws(CarrierFault) {
         guard size <= largestPage else { throw .malformed("a page is too large") }
         let bytes = try source.bytes(at: position, count: size)
@@ -39,7 +39,7 @@ package enum CookiesReader: CarrierReader {
     }
 
     /// Reads the property list with the policy, which follows a checksum and a mark of 8 bytes.
-    private static func readTail(_ source: any ByteSource, _ position: Int64, _ walk: LeafWalk) throws(CarrierFault) {
+    private static func readTail(_ source: any ByteSource, _ position: Int64, _ walk: ValueWalk) throws(CarrierFault) {
         let rest = PartSource(source, min(position + 8, source.count)..<source.count)
         let head = try rest.bytes(at: 0, count: 16)
         guard let start = head.firstIndex(of: UInt8(ascii: "b")), head[start...].starts(with: "bplist".utf8) else {
@@ -47,7 +47,7 @@ package enum CookiesReader: CarrierReader {
         }
         let from = position + 8 + Int64(start)
         try walk.nested("plist", at: from) { () throws(CarrierFault) in
-            try BinaryPropertyListLeaves.read(CarrierInput(PartSource(source, from..<source.count)), walk)
+            try BinaryPropertyListValues.read(CarrierInput(PartSource(source, from..<source.count)), walk)
         }
     }
 }
@@ -58,9 +58,9 @@ struct CookiePage {
     private static let mostCookies = 1 << 16
 
     private let bytes: UnsafeRawBufferPointer
-    private let walk: LeafWalk
+    private let walk: ValueWalk
 
-    init(_ bytes: UnsafeRawBufferPointer, _ walk: LeafWalk) {
+    init(_ bytes: UnsafeRawBufferPointer, _ walk: ValueWalk) {
         self.bytes = bytes
         self.walk = walk
     }
@@ -111,7 +111,7 @@ struct CookiePage {
         walk.trail.leave()
     }
 
-    private func visit(_ name: StaticString, _ value: Leaf.Value) throws(CarrierFault) {
+    private func visit(_ name: StaticString, _ value: DecodedValue.Value) throws(CarrierFault) {
         let name = UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
         try walk.visit(name: name, value, range: nil, form: .cookies)
     }

@@ -18,7 +18,7 @@ struct RowNaming: Sendable {
         if let key, !values.isEmpty {
             (self.key, self.values) = (key, values)
         } else if columns.count == 2, let key = columns.firstIndex(where: { $0.isUnique && $0.mayHoldNames }),
-            !columns[1 - key].isTelling, !columns[1 - key].isRowID
+            !columns[1 - key].isDistinctive, !columns[1 - key].isRowID
         {
             (self.key, self.values) = (key, [1 - key])
         } else {

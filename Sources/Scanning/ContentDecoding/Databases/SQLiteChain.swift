@@ -9,9 +9,9 @@ final class SQLiteChain {
     /// The bytes of the last page after the record's end, which are from an earlier use of the page.
     private(set) var slack: (page: SQLitePage, range: Range<Int>)?
 
-    private let presence: Leaf.Presence
+    private let presence: DecodedValue.Presence
 
-    init(_ scan: SQLiteScan, _ cell: SQLiteCell, on page: SQLitePage, presence: Leaf.Presence = .live) {
+    init(_ scan: SQLiteScan, _ cell: SQLiteCell, on page: SQLitePage, presence: DecodedValue.Presence = .live) {
         self.scan = scan
         self.presence = presence
         buffer = Array(page.bytes.all[cell.local.clamped(to: 0..<page.bytes.count)])

@@ -45,7 +45,7 @@ struct SQLiteJournal {
     }
 
     /// Visits all records. Further headers begin at sector boundaries.
-    func forEach(_ walk: LeafWalk, _ body: (UInt32, Int64) -> Void) throws(CarrierFault) {
+    func forEach(_ walk: ValueWalk, _ body: (UInt32, Int64) -> Void) throws(CarrierFault) {
         var (position, count) = (Int64(sectorSize), 0)
         let size = Int64(pageSize + 8)
         while position + size <= source.count, count < SQLiteLog.mostPages {
@@ -75,7 +75,7 @@ enum SQLiteJournalReader: CarrierReader {
 
     private static let suffix = "-journal"
 
-    static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         let database = input.name.hasSuffix(suffix) ? input.sibling(String(input.name.dropLast(suffix.count))) : nil
         let stored = try database?.bytes(at: 0, count: SQLiteHeader.size)
         let known = stored.flatMap { try? SQLiteHeader($0) }

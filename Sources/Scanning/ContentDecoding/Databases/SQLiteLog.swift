@@ -36,7 +36,7 @@ struct SQLiteLog {
     }
 
     /// Visits all frames, including those left by an earlier use of the log.
-    func forEach(_ walk: LeafWalk, _ body: (Frame) throws(CarrierFault) -> Void) throws(CarrierFault) {
+    func forEach(_ walk: ValueWalk, _ body: (Frame) throws(CarrierFault) -> Void) throws(CarrierFault) {
         var (position, sums, isValid) = (Int64(Self.headSize), headSums, true)
         let size = Self.frameHeadSize + pageSize
         while position + Int64(size) <= source.count {
@@ -66,7 +66,7 @@ struct SQLiteLog {
     }
 
     /// Returns the offset of the version of each page that a program would see.
-    func newest(_ walk: LeafWalk) throws(CarrierFault) -> [UInt32: Int64] {
+    func newest(_ walk: ValueWalk) throws(CarrierFault) -> [UInt32: Int64] {
         var (newest, pending) = ([UInt32: Int64](), [UInt32: Int64]())
         try forEach(walk) { frame throws(CarrierFault) in
             guard frame.isValid, frame.page > 0 else { return }

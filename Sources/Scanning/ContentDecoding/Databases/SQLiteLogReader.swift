@@ -10,7 +10,7 @@ enum SQLiteLogReader: CarrierReader {
 
     private static let suffix = "-wal"
 
-    static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         guard let log = try SQLiteLog(input.source) else { throw .malformed("a log's head that contradicts itself") }
         let newest = try log.newest(walk)
         let database = input.name.hasSuffix(suffix) ? input.sibling(String(input.name.dropLast(suffix.count))) : nil
@@ -32,7 +32,7 @@ enum SQLiteLogReader: CarrierReader {
     }
 
     /// Reads a log as unknown bytes. Without the first page of a database, the meaning of the other pages is unknown.
-    static func readUnknown(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    static func readUnknown(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         try walk.part(at: 0, presence: .logged) { () throws(CarrierFault) in try BinaryReader.read(input, walk) }
     }
 
@@ -50,7 +50,7 @@ enum SQLiteLogReader: CarrierReader {
     private static let mostSchemas = 256
 
     private static func replayAll(
-        _ log: SQLiteLog, _ replay: SQLiteReplay, _ walk: LeafWalk
+        _ log: SQLiteLog, _ replay: SQLiteReplay, _ walk: ValueWalk
     ) throws(CarrierFault) {
         replay.scan.pages.overlay = [:]
         var (transaction, wasValid) = ([(page: UInt32, position: Int64)](), true)

@@ -6,11 +6,11 @@ enum SQLiteReader: CarrierReader {
     /// Returns whether the first bytes are those of a database.
     static func isDatabase(_ head: [UInt8]) -> Bool { head.starts(with: SQLiteHeader.magic) }
 
-    static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         let head = try input.source.bytes(at: 0, count: SQLiteHeader.size + 8)
         let stored = try SQLiteHeader(head)
         guard SQLiteTreePage.Kind(rawValue: CarrierBytes(head)[SQLiteHeader.size]) != nil else {
-            throw SQLiteHeader.oddity(reserved: head[20])
+            throw SQLiteHeader.layoutFault(reserved: head[20])
         }
         let log = input.name.isEmpty ? nil : input.sibling(input.name + "-wal")
         let pages = SQLitePages(database: input.source, log: log, subject: .database, pageSize: stored.pageSize)
@@ -40,7 +40,7 @@ enum SQLiteReader: CarrierReader {
     }
 
     private static func overlay(
-        _ log: any ByteSource, _ header: SQLiteHeader, _ walk: LeafWalk
+        _ log: any ByteSource, _ header: SQLiteHeader, _ walk: ValueWalk
     ) throws(CarrierFault) -> [UInt32: Int64] {
         guard let frames = try SQLiteLog(log) else { return [:] }
         guard frames.pageSize == header.pageSize else {
@@ -79,7 +79,7 @@ struct SQLiteHeader {
         usable = size - Int(bytes[20])
         guard bytes[21] == 64, bytes[22] == 32, bytes[23] == 32, usable >= 480,
             [0, 1, 2, 3].contains(bytes.word(at: 56))
-        else { throw Self.oddity(reserved: bytes[20]) }
+        else { throw Self.layoutFault(reserved: bytes[20]) }
         encoding = Encoding(rawValue: bytes.word(at: 56)) ?? .utf8
         firstFreePage = bytes.word(at: 32)
         schemaCookie = bytes.word(at: 40)
@@ -94,7 +94,7 @@ struct SQLiteHeader {
 
     /// Returns the fault for an invalid header. Page encryption keeps at most the first bytes readable and reserves
     /// space for a code in each page.
-    static func oddity(reserved: UInt8) -> CarrierFault {
+    static func layoutFault(reserved: UInt8) -> CarrierFault {
         reserved >= 16 ? .unsupported("its pages are encrypted") : .malformed("a header that contradicts itself")
     }
 

@@ -9,7 +9,7 @@ struct SQLiteRows {
 
     /// Reads the record of a cell.
     func read(
-        _ cell: SQLiteCell, on page: SQLitePage, table: SQLiteTable?, presence: Leaf.Presence
+        _ cell: SQLiteCell, on page: SQLitePage, table: SQLiteTable?, presence: DecodedValue.Presence
     ) throws(CarrierFault) {
         guard cell.overflow != nil else {
             guard let record = SQLiteRecord(page.bytes, at: cell.local.lowerBound, end: cell.local.upperBound) else {
@@ -26,7 +26,7 @@ struct SQLiteRows {
     /// Reads a record that is stored on one page.
     func read(
         _ record: SQLiteRecord, body: Int, on page: SQLitePage, table: SQLiteTable?, rowID: Int64?,
-        presence: Leaf.Presence
+        presence: DecodedValue.Presence
     ) throws(CarrierFault) {
         let columns = RowColumns(table, name: name(of: record, body: body, page.bytes, table))
         try within(table, rowID, presence) { () throws(CarrierFault) in
@@ -44,7 +44,7 @@ struct SQLiteRows {
 
     /// Reads a record that continues on overflow pages.
     private func read(
-        _ chain: SQLiteChain, table: SQLiteTable?, rowID: Int64?, presence: Leaf.Presence
+        _ chain: SQLiteChain, table: SQLiteTable?, rowID: Int64?, presence: DecodedValue.Presence
     ) throws(CarrierFault) {
         try chain.fill(9)
         let size = chain.available.varint(at: 0, end: 9).map { min($0.value, 1 << 18) } ?? 0
@@ -71,13 +71,13 @@ struct SQLiteRows {
         try chain.drain()
     }
 
-    private func noteRow(_ presence: Leaf.Presence) {
+    private func noteRow(_ presence: DecodedValue.Presence) {
         if presence == .live { scan.walk.note(.malformed("a row that does not add up")) }
     }
 
     /// Hands out a value that is too long for memory as running text.
     private func pieces(
-        _ chain: SQLiteChain, _ type: SerialType, _ presence: Leaf.Presence, _ column: SQLiteColumn?
+        _ chain: SQLiteChain, _ type: SerialType, _ presence: DecodedValue.Presence, _ column: SQLiteColumn?
     ) throws(CarrierFault) {
         let depth = scan.walk.trail.depth
         if let column { scan.walk.trail.enter(.key(column.name)) }
@@ -98,7 +98,7 @@ struct SQLiteRows {
     }
 
     private func within(
-        _ table: SQLiteTable?, _ rowID: Int64?, _ presence: Leaf.Presence,
+        _ table: SQLiteTable?, _ rowID: Int64?, _ presence: DecodedValue.Presence,
         _ body: () throws(CarrierFault) -> Void
     ) throws(CarrierFault) {
         let trail = scan.walk.trail
@@ -109,7 +109,7 @@ struct SQLiteRows {
         try body()
     }
 
-    private static let freedRow = LeafTrail.Step.words("freed row")
+    private static let freedRow = ValuePath.Step.words("freed row")
 
     private func column(
         _ index: Int, _ value: SQLiteValue, _ columns: RowColumns, _ rowID: Int64?
@@ -171,7 +171,7 @@ struct SQLiteValue {
     let bytes: UnsafeRawBufferPointer
     /// The file range that contains the value.
     let range: Range<Int64>?
-    let presence: Leaf.Presence
+    let presence: DecodedValue.Presence
 }
 
 extension Array {

@@ -11,14 +11,14 @@ extension SQLiteScan {
         /// A version in a log or journal that is not the current one.
         case logged
 
-        var ofCells: Leaf.Presence {
+        var ofCells: DecodedValue.Presence {
             switch self {
             case .live: .live
             case .freed, .replaced: .freed
             case .logged: .logged
             }
         }
-        var ofGaps: Leaf.Presence { self == .logged ? .logged : .freed }
+        var ofGaps: DecodedValue.Presence { self == .logged ? .logged : .freed }
     }
 
     /// Hands out the contents of a page. The caller reads its children.

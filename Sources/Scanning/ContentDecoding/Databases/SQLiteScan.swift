@@ -1,7 +1,7 @@
 /// The state of one scan of a database or a log: its pages, its schema, and the pieces already handed out.
 final class SQLiteScan {
     let pages: SQLitePages
-    let walk: LeafWalk
+    let walk: ValueWalk
     let header: SQLiteHeader
     let form: CarrierForm
     var schema = SQLiteSchema()
@@ -18,7 +18,7 @@ final class SQLiteScan {
     var formerOwners: [UInt32: SQLiteTable] = [:]
     static let mostPagesWithGaps = 1 << 20
 
-    init(_ pages: SQLitePages, _ header: SQLiteHeader, form: CarrierForm, _ input: CarrierInput, _ walk: LeafWalk) {
+    init(_ pages: SQLitePages, _ header: SQLiteHeader, form: CarrierForm, _ input: CarrierInput, _ walk: ValueWalk) {
         self.pages = pages
         self.header = header
         self.form = form
@@ -49,9 +49,9 @@ final class SQLiteScan {
         try name.span.withUnsafeBytes { name throws(CarrierFault) in try walk.visitName(name, form: form) }
     }
 
-    /// Hands out a leaf under a column's name.
+    /// Hands out a value under a column's name.
     func leaf(
-        _ value: Leaf.Value, _ column: SQLiteColumn?, _ range: Range<Int64>?, _ presence: Leaf.Presence
+        _ value: DecodedValue.Value, _ column: SQLiteColumn?, _ range: Range<Int64>?, _ presence: DecodedValue.Presence
     ) throws(CarrierFault) {
         guard let column, !column.name.isEmpty else {
             return try walk.visit(name: nil, value, range: range, form: form, presence: presence)
@@ -84,7 +84,8 @@ final class SQLiteScan {
     }
 
     private func text(
-        _ text: UnsafeRawBufferPointer, _ range: Range<Int64>?, _ presence: Leaf.Presence, _ column: SQLiteColumn?
+        _ text: UnsafeRawBufferPointer, _ range: Range<Int64>?, _ presence: DecodedValue.Presence,
+        _ column: SQLiteColumn?
     ) throws(CarrierFault) {
         if column?.isRunningText == true { return try leaf(.block(text, line: 1), column, range, presence) }
         try leaf(.text(text), column, range, presence)
@@ -105,7 +106,7 @@ final class SQLiteScan {
     }
 
     private func nested(
-        _ bytes: UnsafeRawBufferPointer, isText: Bool, _ range: Range<Int64>?, _ presence: Leaf.Presence,
+        _ bytes: UnsafeRawBufferPointer, isText: Bool, _ range: Range<Int64>?, _ presence: DecodedValue.Presence,
         _ column: SQLiteColumn?
     ) throws(CarrierFault) {
         let depth = walk.trail.depth
@@ -119,7 +120,7 @@ final class SQLiteScan {
     }
 
     private func externalValue(
-        _ reference: UnsafeRawBufferPointer, _ column: SQLiteColumn?, _ presence: Leaf.Presence
+        _ reference: UnsafeRawBufferPointer, _ column: SQLiteColumn?, _ presence: DecodedValue.Presence
     ) throws(CarrierFault) {
         guard let bytes = try external.bytes(named: reference) else { return }
         try bytes.span.withUnsafeBytes { bytes throws(CarrierFault) in
@@ -130,7 +131,7 @@ final class SQLiteScan {
 
     /// Hands out bytes of unknown meaning.
     func raw(
-        _ bytes: UnsafeRawBufferPointer, range: Range<Int64>?, presence: Leaf.Presence
+        _ bytes: UnsafeRawBufferPointer, range: Range<Int64>?, presence: DecodedValue.Presence
     ) throws(CarrierFault) {
         try walk.visit(name: nil, .strings(bytes), range: range, form: form, presence: presence)
         guard header.encoding != .utf8 else { return }
@@ -142,7 +143,7 @@ final class SQLiteScan {
     }
 
     /// Hands out the remains of earlier contents, unless they are zeros or were handed out before.
-    func leftover(_ range: Range<Int>, of page: SQLitePage, presence: Leaf.Presence) throws(CarrierFault) {
+    func leftover(_ range: Range<Int>, of page: SQLitePage, presence: DecodedValue.Presence) throws(CarrierFault) {
         var range = range.clamped(to: 0..<page.bytes.count)
         while let last = range.last, page.bytes[last] == 0 { range = range.dropLast() }
         while let first = range.first, page.bytes[first] == 0 { range = range.dropFirst() }
@@ -158,7 +159,7 @@ final class SQLiteScan {
 
     /// The length of the shortest secret.
     private static let shortestLeftover = 6
-    private static let freeSpace = LeafTrail.Step.words("free space")
+    private static let freeSpace = ValuePath.Step.words("free space")
 }
 
 /// Records pieces of pages by a hash with a per-process key, so that a log's hundred copies of a page count as one.

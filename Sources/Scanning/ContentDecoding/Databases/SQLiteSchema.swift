@@ -110,8 +110,8 @@ struct SQLiteSchema {
     }
 
     private mutating func guess(_ candidates: [SQLiteTable], _ rows: [[SerialType]]) -> SQLiteTable? {
-        let telling = candidates.map { $0.tellingValues(in: rows) }
-        guard let most = telling.max(), most > 0, let index = telling.firstIndex(of: most) else { return nil }
+        let distinctive = candidates.map { $0.distinctiveValues(in: rows) }
+        guard let most = distinctive.max(), most > 0, let index = distinctive.firstIndex(of: most) else { return nil }
         let (chosen, names) = (candidates[index], Set(candidates.map(\.name)))
         if names.count == 1 { return chosen }
         let key = ObjectIdentifier(chosen)

@@ -16,8 +16,8 @@ final class SQLiteTable: Sendable {
     /// The columns that name the row's values, if the table has such columns.
     let naming: RowNaming?
     /// The columns whose names indicate secrets.
-    private let telling: [Int]
-    let step: LeafTrail.Step
+    private let distinctive: [Int]
+    let step: ValuePath.Step
     /// True for the schema table, the only one with its root on the first page.
     var isSchema: Bool { root == 1 }
 
@@ -27,10 +27,10 @@ final class SQLiteTable: Sendable {
         self.root = root
         self.columns = columns
         self.isShadow = isShadow
-        telling = columns.indices.filter { columns[$0].isTelling }
+        distinctive = columns.indices.filter { columns[$0].isDistinctive }
         naming = kind == .index || root == 1 ? nil : RowNaming(columns)
         // Names come from the file, so each is cut.
-        step = LeafTrail.Step.words("table \(name)").cut
+        step = ValuePath.Step.words("table \(name)").cut
     }
 
     /// Returns how well a record fits the columns, or `nil` if it contradicts them.
@@ -56,8 +56,8 @@ final class SQLiteTable: Sendable {
     }
 
     /// Returns the number of columns with names of secrets that have values in the records.
-    func tellingValues(in rows: [[SerialType]]) -> Int {
-        telling.count { index in
+    func distinctiveValues(in rows: [[SerialType]]) -> Int {
+        distinctive.count { index in
             rows.contains { types in
                 types.element(index).map { $0.size > 0 && ($0.kind == .text || $0.kind == .blob) } ?? false
             }
@@ -110,7 +110,7 @@ struct SQLiteColumn: Sendable {
     let isRowID: Bool
     /// True if no two rows have the same value in the column.
     let isUnique: Bool
-    /// The name of leaves from this column.
+    /// The name of values from this column.
     var called: [UInt8]
     /// True if the values are SQL programs rather than single values.
     var isRunningText = false
@@ -147,13 +147,13 @@ struct SQLiteColumn: Sendable {
     var mayHoldNames: Bool { affinity != .integer && affinity != .real && !isRowID }
 
     /// True if the column's name indicates secret values. No name from a row says more.
-    var isTelling: Bool {
-        let name = plainName.suffix(Self.mostTellingLetters)
-        return name.indices.contains { start in Self.tellingWords.contains { name[start...].starts(with: $0) } }
+    var isDistinctive: Bool {
+        let name = plainName.suffix(Self.maximumDistinctiveLength)
+        return name.indices.contains { start in Self.distinctiveWords.contains { name[start...].starts(with: $0) } }
     }
 
-    private static let mostTellingLetters = 64
-    private static let tellingWords = [
+    private static let maximumDistinctiveLength = 64
+    private static let distinctiveWords = [
         "password", "passwd", "passphrase", "passcode", "secret", "token", "credential", "session", "cookie", "jwt",
         "bearer", "auth", "apikey", "accesskey", "privatekey", "masterkey", "signingkey", "encryptionkey", "mnemonic",
         "pincode", "cvv", "cardnumber", "ssn",

@@ -4,8 +4,8 @@ internal import PropertyLists
 ///
 /// From the first invalid byte on (truncated, with comments, in another dialect) the file is read as running text.
 package enum JSONReader: CarrierReader {
-    package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
-        var leaves = try JSONLeaves(input, walk)
+    package static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
+        var leaves = try JSONValues(input, walk)
         let depth = walk.trail.depth
         guard let rest = try leaves.read() else { return }
         walk.trail.leave(to: depth)
@@ -16,8 +16,8 @@ package enum JSONReader: CarrierReader {
     }
 }
 
-/// The leaves of JSON and the trail to them.
-private struct JSONLeaves: ~Copyable {
+/// The values of JSON and the trail to them.
+private struct JSONValues: ~Copyable {
     /// The start of text that is not JSON.
     struct Rest {
         let position: Int64
@@ -25,7 +25,7 @@ private struct JSONLeaves: ~Copyable {
     }
 
     private var scanner: JSONScanner
-    private let walk: LeafWalk
+    private let walk: ValueWalk
     /// The open containers: the next index of an array, or `object`. Only the outermost `deepestWay` have a trail step.
     private var open: [Int32] = []
     /// The known members of the open containers that have a trail step.
@@ -44,7 +44,7 @@ private struct JSONLeaves: ~Copyable {
     private static let object: Int32 = -1
     private static let mostOpen = 1 << 20
 
-    init(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    init(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         scanner = try JSONScanner(input.source)
         self.walk = walk
         deepestWay = walk.budget.maximumDepth

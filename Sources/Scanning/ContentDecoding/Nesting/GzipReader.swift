@@ -9,7 +9,7 @@ package enum GzipReader: CarrierReader {
     private static let largest = 32 << 20
     private static let pieceSize = 64 << 10
 
-    package static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    package static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         let most = min(largest, walk.budget.remainingInflated)
         let size = try expand(input.source, walk, most: most) { _ in }
         try walk.budget.spendInflated(size.made)
@@ -20,7 +20,7 @@ package enum GzipReader: CarrierReader {
     }
 
     private static func readExpanded(
-        _ count: Int, _ input: CarrierInput, _ walk: LeafWalk
+        _ count: Int, _ input: CarrierInput, _ walk: ValueWalk
     ) throws(CarrierFault) {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(count)
@@ -37,7 +37,7 @@ package enum GzipReader: CarrierReader {
 
     /// Reads the bytes after the last member, unless they are a truncated member or zeros, which are padding.
     private static func readAppended(
-        _ source: any ByteSource, from start: Int64, _ walk: LeafWalk
+        _ source: any ByteSource, from start: Int64, _ walk: ValueWalk
     ) throws(CarrierFault) {
         let head = try source.bytes(at: start, count: pieceSize)
         guard !head.starts(with: [0x1F, 0x8B, 0x08]) else { return }
@@ -48,7 +48,7 @@ package enum GzipReader: CarrierReader {
     }
 
     private static func expand(
-        _ source: any ByteSource, _ walk: LeafWalk, most: Int, _ take: (UnsafeRawBufferPointer) -> Void
+        _ source: any ByteSource, _ walk: ValueWalk, most: Int, _ take: (UnsafeRawBufferPointer) -> Void
     ) throws(CarrierFault) -> Expansion {
         var expansion = Expansion(most: most)
         let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: pieceSize, alignment: 64)

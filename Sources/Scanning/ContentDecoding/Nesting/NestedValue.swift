@@ -3,7 +3,7 @@ extension Carriers {
     ///
     /// A carrier is detected by its first bytes, or as base64, hexadecimal or percent-encoded letters of a carrier or
     /// of printable text. Its form becomes a step of the trail: `state > base64 > plist: user.token`. Printable text,
-    /// and text in UTF-16, becomes a leaf with the value's own name.
+    /// and text in UTF-16, becomes a value with the value's own name.
     /// - Parameters:
     ///   - isText: True if the value is text. Data may consist of letters too.
     ///   - name: The value's name.
@@ -14,7 +14,7 @@ extension Carriers {
     @discardableResult
     package static func readValue(
         _ bytes: UnsafeRawBufferPointer, isText: Bool, name: UnsafeRawBufferPointer? = nil, at position: Int64? = nil,
-        presence: Leaf.Presence = .live, _ walk: LeafWalk
+        presence: DecodedValue.Presence = .live, _ walk: ValueWalk
     ) throws(CarrierFault) -> Bool {
         guard bytes.count >= NestedValue.shortest else { return false }
         if let text = WideValue.text(bytes) { return try readWide(text, name: name, presence: presence, walk) }
@@ -38,7 +38,7 @@ extension Carriers {
 
     /// Reads a value in UTF-16 as text.
     private static func readWide(
-        _ text: [UInt8], name: UnsafeRawBufferPointer?, presence: Leaf.Presence, _ walk: LeafWalk
+        _ text: [UInt8], name: UnsafeRawBufferPointer?, presence: DecodedValue.Presence, _ walk: ValueWalk
     ) throws(CarrierFault) -> Bool {
         try walk.nested(NestedForm.label(.utf16), presence: presence) { () throws(CarrierFault) in
             try text.span.withUnsafeBytes { text throws(CarrierFault) in
@@ -55,7 +55,7 @@ extension Carriers {
     /// - Throws: As `readValue` does.
     @discardableResult
     package static func readRun(
-        _ bytes: UnsafeRawBufferPointer, encoding: LetterCoding, name: UnsafeRawBufferPointer? = nil, _ walk: LeafWalk
+        _ bytes: UnsafeRawBufferPointer, encoding: LetterCoding, name: UnsafeRawBufferPointer? = nil, _ walk: ValueWalk
     ) throws(CarrierFault) -> Bool {
         var isNested = false
         try walk.part(at: nil) { () throws(CarrierFault) in
@@ -75,7 +75,7 @@ struct NestedValue {
     private static let fewestLetters = 12
 
     let name: UnsafeRawBufferPointer?
-    let walk: LeafWalk
+    let walk: ValueWalk
 
     /// Returns the letters of a whole value, or `nil` if the value has no coding.
     static func letters(_ bytes: UnsafeRawBufferPointer) -> (text: UnsafeRawBufferPointer, coding: LetterCoding)? {
@@ -129,14 +129,14 @@ struct NestedValue {
 }
 
 /// Leaves that may be carriers themselves: each is visited and then examined.
-extension LeafWalk {
+extension ValueWalk {
     /// Visits a text.
     ///
     /// - Parameter isVerbatim: True if the source contains the bytes verbatim, so that nested values have positions in
     ///   it.
     func text(
         _ bytes: UnsafeRawBufferPointer, name: UnsafeRawBufferPointer?, range: Range<Int64>?, form: CarrierForm,
-        isVerbatim: Bool = true, presence: Leaf.Presence = .live
+        isVerbatim: Bool = true, presence: DecodedValue.Presence = .live
     ) throws(CarrierFault) {
         try visit(name: name, .text(bytes), range: range, form: form, presence: presence)
         guard bytes.count >= NestedValue.shortest else { return }
@@ -147,7 +147,7 @@ extension LeafWalk {
     /// Visits data, or its text if it is UTF-16.
     func data(
         _ bytes: UnsafeRawBufferPointer, name: UnsafeRawBufferPointer?, range: Range<Int64>?, form: CarrierForm,
-        isVerbatim: Bool = true, presence: Leaf.Presence = .live
+        isVerbatim: Bool = true, presence: DecodedValue.Presence = .live
     ) throws(CarrierFault) {
         if !WideValue.isText(bytes) {
             try visit(name: name, .data(bytes), range: range, form: form, presence: presence)

@@ -1,12 +1,12 @@
 /// A keyed archive in a binary property list: `$top` contains the roots, `$objects` all objects, and objects refer to
 /// each other by number.
 ///
-/// Its leaves have the trail that a program would follow, `root.user.token`: the wrapper keys of `NSDictionary`,
+/// Its values have the trail that a program would follow, `root.user.token`: the wrapper keys of `NSDictionary`,
 /// `NSArray`, `NSString`, `NSData` and others are omitted. Objects that no root refers to are read last.
 final class KeyedArchive {
-    private let leaves: ObjectLeaves
+    private let leaves: ObjectValues
     private let table: BinaryObjectTable
-    private let walk: LeafWalk
+    private let walk: ValueWalk
     private let objects: BinaryObjectList
     private let roots: (keys: BinaryObjectList, values: BinaryObjectList)
 
@@ -19,7 +19,7 @@ final class KeyedArchive {
     private static let mostLookedAt = 64
 
     /// Opens a keyed archive, or returns `nil` if the list is not one.
-    init?(_ table: BinaryObjectTable, _ walk: LeafWalk, source: any ByteSource) throws(CarrierFault) {
+    init?(_ table: BinaryObjectTable, _ walk: ValueWalk, source: any ByteSource) throws(CarrierFault) {
         guard case .dictionary(let keys, let values) = try table.object(table.top), keys.count <= Self.mostLookedAt,
             let list = try Self.find("$objects", keys, values, table),
             let top = try Self.find("$top", keys, values, table),
@@ -30,7 +30,7 @@ final class KeyedArchive {
         self.walk = walk
         self.objects = objects
         roots = (rootKeys, rootValues)
-        leaves = ObjectLeaves(table, walk, form: .keyedArchive, source: source)
+        leaves = ObjectValues(table, walk, form: .keyedArchive, source: source)
         for object in [table.top, list, top] { leaves.mark(object) }
         for index in 0..<keys.count {
             leaves.mark(try table.element(index, of: keys))
@@ -109,7 +109,7 @@ final class KeyedArchive {
         case "NS.keys": return leaves.mark(object)
         case _ where Self.boxed.contains(key): return try value(object, name: name, depth: depth + 1)
         case _ where key.hasPrefix("NS.object."):
-            walk.trail.enter(Int(key.dropFirst(10)).map(LeafTrail.Step.index) ?? .key(key))
+            walk.trail.enter(Int(key.dropFirst(10)).map(ValuePath.Step.index) ?? .key(key))
             try value(object, name: nil, depth: depth + 1)
         default:
             walk.trail.enter(.key(key))
@@ -144,7 +144,7 @@ final class KeyedArchive {
                 try leaves.spendStep()
                 let key = index < keys.count ? try self.key(try table.element(index, of: keys), depth) : nil
                 let sibling = key.flatMap { siblings.called($0) }
-                walk.trail.enter(key.map(LeafTrail.Step.key) ?? .index(index))
+                walk.trail.enter(key.map(ValuePath.Step.key) ?? .index(index))
                 if let words = sibling?.words { walk.trail.enter(.words(words)) }
                 try value(try table.element(index, of: list), name: sibling?.name ?? key, depth: depth + 1)
                 if sibling?.words != nil { walk.trail.leave() }

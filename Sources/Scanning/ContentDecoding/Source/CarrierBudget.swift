@@ -17,7 +17,7 @@ package final class CarrierBudget {
 
     /// A part of a file that was not read.
     package struct Unread: Hashable, Sendable {
-        /// The position in the form of `LeafTrail`; empty for the file itself.
+        /// The position in the form of `ValuePath`; empty for the file itself.
         package let place: String
         package let fault: CarrierFault
     }

@@ -3,7 +3,7 @@ enum BinaryReader: CarrierReader {
     /// The overlap of blocks, longer than any one-line secret except PEM keys.
     private static let overlap = 8 << 10
 
-    static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         var blocks = BlockCursor(input.source, blockSize: TextReader.blockSize)
         while let block = try blocks.next() {
             try walk.budget.checkTime()
@@ -16,7 +16,7 @@ enum BinaryReader: CarrierReader {
     }
 
     /// Visits the runs of UTF-16 letters in a block, one per line.
-    private static func wideText(_ bytes: UnsafeRawBufferPointer, _ walk: LeafWalk) throws(CarrierFault) {
+    private static func wideText(_ bytes: UnsafeRawBufferPointer, _ walk: ValueWalk) throws(CarrierFault) {
         let text = WideRuns.text(in: bytes)
         if text.isEmpty { return }
         try text.span.withUnsafeBytes { text throws(CarrierFault) in

@@ -10,13 +10,13 @@ enum TextReader: CarrierReader {
     /// The overlap where a line is split, longer than any one-line secret except PEM keys.
     private static let overlap = 8 << 10
 
-    static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         try read(input, walk, form: input.name.hasSuffix(".log") ? .log : .text)
     }
 
     /// - Parameter firstLine: The number of the source's first line, for a source that is a part of a text.
     static func read(
-        _ input: CarrierInput, _ walk: LeafWalk, form: CarrierForm, firstLine: Int = 1
+        _ input: CarrierInput, _ walk: ValueWalk, form: CarrierForm, firstLine: Int = 1
     ) throws(CarrierFault) {
         var blocks = BlockCursor(input.source, blockSize: blockSize)
         var line = firstLine

@@ -6,7 +6,7 @@ enum UTF16Reader: CarrierReader {
     /// The overlap in units, longer than any one-line secret except PEM keys.
     private static let overlap = 8 << 10
 
-    static func read(_ input: CarrierInput, _ walk: LeafWalk) throws(CarrierFault) {
+    static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
         let head = try input.source.bytes(at: 0, count: Carriers.headSize)
         guard let order = order(of: head) else { return try TextReader.read(input, walk) }
         var blocks = BlockCursor(input.source, blockSize: TextReader.blockSize)
@@ -15,7 +15,7 @@ enum UTF16Reader: CarrierReader {
             try walk.budget.checkTime()
             let end = block.isLast ? block.bytes.count : cut(block.bytes, order)
             let text = utf8(block.bytes[..<end], order)
-            // The leaf has no range, because its bytes are not the file's.
+            // The value has no range, because its bytes are not the file's.
             try text.span.withUnsafeBytes { bytes throws(CarrierFault) in
                 try walk.visit(name: nil, .block(bytes, line: line), range: nil, form: .utf16)
                 line += LineCount.newlines(in: bytes)

@@ -5,12 +5,12 @@ struct FieldValue {
 
     let text: SearchText
     let style: Style
-    let made: Wordiness
+    let made: TextComposition
 
     init(_ text: SearchText, _ style: Style) {
         self.text = text
         self.style = style
-        made = Wordiness(text)
+        made = TextComposition(text)
     }
 
     /// Returns the certainty that the value is a secret of this kind, or `nil` if it does not look like one.
@@ -28,7 +28,7 @@ struct FieldValue {
         case .password: return password
         case .passphrase: return passphrase ?? password
         case .secret: return token(least: 8) ?? (isWhole ? password : nil)
-        case .token: return text.isUUID && !Self.isOfSomeone(name) ? nil : token(least: 8)
+        case .token: return text.isUUID && !Self.namesUserOrSession(name) ? nil : token(least: 8)
         case .apiKey, .privateKey: return token(least: 8)
         case .session: return token(least: 12)
         case .credential: return strongToken(least: 16)
@@ -76,7 +76,7 @@ struct FieldValue {
     }
 
     /// Returns whether a token's name refers to a user or a session. UUIDs also number requests and pages.
-    private static func isOfSomeone(_ name: SearchText) -> Bool {
+    private static func namesUserOrSession(_ name: SearchText) -> Bool {
         let words: [StaticString] = ["access", "auth", "refresh", "bearer", "session", "user", "api", "login"]
         return words.contains { name.firstFolded($0, in: 0..<name.count) != nil }
     }

@@ -36,7 +36,7 @@ enum Placeholder {
     }
 
     private static func isVariable(_ name: SearchText) -> Bool {
-        name.allSatisfy(.word) && Wordiness(name).isIdentifier
+        name.allSatisfy(.word) && TextComposition(name).isIdentifier
     }
 
     /// Returns whether one character occurs `length` times in a row.

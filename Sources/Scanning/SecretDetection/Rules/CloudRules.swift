@@ -178,6 +178,6 @@ enum NeighbouringSecret {
 
     private static func isSecret(_ text: SearchText) -> Bool {
         !text.allSatisfy(.hex) && Entropy.bitsPerByte(text) >= 4 && !Placeholder.isIn(token: text)
-            && !Wordiness(text).isIdentifier
+            && !TextComposition(text).isIdentifier
     }
 }

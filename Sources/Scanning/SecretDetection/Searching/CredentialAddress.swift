@@ -20,7 +20,7 @@ enum CredentialAddress {
         password range: Range<Int>, user: SearchText, host: SearchText, in text: SearchText
     ) -> Detector.Draft? {
         let password = text.slice(range)
-        let made = Wordiness(password)
+        let made = TextComposition(password)
         guard !Placeholder.isIn(field: password), !isExample(host), !usual.contains(where: { same(password, $0) })
         else { return nil }
         let repeatsUser = password.count == user.count && password.bytes.elementsEqual(user.bytes)

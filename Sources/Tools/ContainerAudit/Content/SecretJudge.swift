@@ -6,7 +6,9 @@ internal import SecretDetection
 /// Judges a secret in its context: severity by weight, certainty, presence and age; the remedy by the containing store.
 enum SecretJudge {
     /// - Parameter now: The time of day, which determines whether a token has expired.
-    static func hit(for match: SecretMatch, in leaf: Leaf, of subject: AuditSubject, now: Date = Date()) -> ContentHit {
+    static func hit(
+        for match: SecretMatch, in leaf: DecodedValue, of subject: AuditSubject, now: Date = Date()
+    ) -> ContentHit {
         let check = AuditCheck(match.rule)
         let isExpired = match.expires.map { Double($0) <= now.timeIntervalSince1970 } ?? false
         var severity = check.severity
@@ -31,7 +33,7 @@ enum SecretJudge {
 
     // MARK: Words
 
-    private static func detail(_ match: SecretMatch, _ leaf: Leaf, _ isExpired: Bool) -> String {
+    private static func detail(_ match: SecretMatch, _ leaf: DecodedValue, _ isExpired: Bool) -> String {
         var sentences = [reason(match.certainty)]
         switch leaf.presence {
         case .live: break
@@ -55,7 +57,7 @@ enum SecretJudge {
     }
 
     /// Returns the rule's own remedy, followed by the remedy for the containing store.
-    private static func remedy(_ check: AuditCheck, _ leaf: Leaf, _ subject: AuditSubject) -> String {
+    private static func remedy(_ check: AuditCheck, _ leaf: DecodedValue, _ subject: AuditSubject) -> String {
         "\(check.remedy) \(SecretHolder(leaf, subject).remedy)"
     }
 }
@@ -64,7 +66,7 @@ enum SecretJudge {
 enum SecretHolder {
     case log, cache, freedPages, databaseLog, database, preferences, cookies, temporary, other
 
-    init(_ leaf: Leaf, _ subject: AuditSubject) {
+    init(_ leaf: DecodedValue, _ subject: AuditSubject) {
         self =
             switch (leaf.presence, leaf.form) {
             case (.freed, _): .freedPages

@@ -56,12 +56,12 @@ struct ContainerEntries: Sendable {
         rows.append(
             Row(
                 directory: directory, leafStart: start, leafCount: UInt16(clamping: leaf.utf8.count),
-                isReachable: directory == Self.top || letsOthersThrough(rows[Int(directory)]),
+                isReachable: directory == Self.top || isReachableByOthers(rows[Int(directory)]),
                 attributes: entry.attributes))
         if isBelow, entry.kind == .directory { open.append(UInt32(rows.count - 1)) }
     }
 
-    private func letsOthersThrough(_ directory: Row) -> Bool {
+    private func isReachableByOthers(_ directory: Row) -> Bool {
         directory.isReachable && (directory.attributes?.mode ?? 0) & S_IXOTH != 0
     }
 

@@ -10,7 +10,8 @@ struct ReachInspector: ContainerInspector {
     func conclude(_ seen: SeenContainer) -> [Finding] {
         let mode = seen.scope.rootAttributes.mode
         // Write access for all has its own finding and remedy.
-        guard mode & (S_IROTH | S_IXOTH) != 0, mode & S_IWOTH == 0, Ancestry.letsOthersThrough(to: seen.scope.realPath)
+        guard mode & (S_IROTH | S_IXOTH) != 0, mode & S_IWOTH == 0,
+            Ancestry.isReachableByOthers(to: seen.scope.realPath)
         else { return [] }
         let (readable, open) = mode & S_IXOTH != 0 ? Self.files(seen) : (0, [])
         let place = FindingPlace(".", in: seen.scope)
@@ -50,7 +51,7 @@ enum Ancestry {
     /// Returns whether an unprivileged user can reach a path. A directory that cannot be examined counts as closed.
     ///
     /// - Parameter path: The absolute path without links. The file at the path is not judged.
-    static func letsOthersThrough(to path: String) -> Bool {
+    static func isReachableByOthers(to path: String) -> Bool {
         var above = path[...]
         while let slash = above.lastIndex(of: "/") {
             above = above[..<slash]

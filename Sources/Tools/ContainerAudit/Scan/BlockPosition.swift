@@ -1,25 +1,25 @@
 internal import ContentDecoding
 
-/// The positions in the file of one leaf's parts. Lines are counted incrementally, so that a leaf with many matches is
-/// scanned once.
+/// The positions in the file of one value's parts. Lines are counted incrementally, so that a value with many matches
+/// is scanned once.
 struct BlockPosition {
     private let bytes: UnsafeRawBufferPointer
-    /// The leaf's bytes in the file, or `nil` if the file does not contain them.
+    /// The value's bytes in the file, or `nil` if the file does not contain them.
     private let range: Range<Int64>?
     private var line: Int?
     /// The number of characters of the line before `counted`: bytes of UTF-8 that begin one.
     private var column = 0
     private var counted = 0
 
-    /// - Parameter wrapped: The run that the leaf was decoded from, if any.
-    init(_ leaf: Leaf, wrapped: Range<Int64>?) {
+    /// - Parameter wrapped: The run that the value was decoded from, if any.
+    init(_ leaf: DecodedValue, wrapped: Range<Int64>?) {
         // Lines of decoded content are not lines of the file.
         if case .block(_, let line) = leaf.value, leaf.range != nil || leaf.form == .utf16 { self.line = line }
         bytes = leaf.bytes
         range = leaf.range ?? wrapped
     }
 
-    /// Returns the file range of a part of the leaf, which is exact if the file contains the leaf verbatim.
+    /// Returns the file range of a part of the value, which is exact if the file contains the value verbatim.
     func bytes(of part: Range<Int>) -> Range<Int64>? {
         guard let range, range.count == bytes.count else { return range }
         return range.lowerBound + Int64(part.lowerBound)..<range.lowerBound + Int64(part.upperBound)
@@ -51,7 +51,7 @@ struct BlockPosition {
     }
 }
 
-extension Leaf {
+extension DecodedValue {
     /// The value's bytes; empty for a number.
     var bytes: UnsafeRawBufferPointer {
         switch value {

@@ -2,19 +2,19 @@ internal import ContentDecoding
 internal import SecretDetection
 internal import SharedFiles
 
-/// Reads one file value by value, and passes every value to the search for secrets and to the inspectors of leaves.
+/// Reads one file value by value, and passes every value to the search for secrets and to the inspectors of values.
 final class ContentScan {
     private let subject: AuditSubject
     private let scope: AuditScope
-    private let found: LeafFindings
-    private let search: LeafSearch
+    private let found: ValueFindings
+    private let search: ValueSearch
     private let budget: CarrierBudget
 
     init(_ subject: AuditSubject, in scope: AuditScope, _ suppressions: Suppressions) {
         self.subject = subject
         self.scope = scope
-        found = LeafFindings(subject, in: scope, suppressions)
-        search = LeafSearch(subject, in: scope, found)
+        found = ValueFindings(subject, in: scope, suppressions)
+        search = ValueSearch(subject, in: scope, found)
         let limits = scope.limits
         budget = CarrierBudget(
             depth: limits.maximumNesting, values: limits.maximumValues, inflated: limits.maximumInflatedBytes,
@@ -27,9 +27,9 @@ final class ContentScan {
     }
 
     /// - Throws: `FileError` if the file cannot be opened, `.notFound` if it is gone.
-    func run() throws(FileError) -> LeafFindings.Result {
+    func run() throws(FileError) -> ValueFindings.Result {
         let source = try FileSource(scope.root.openForReading(subject.path))
-        let walk = LeafWalk(budget: budget) { [search] leaf in search.visit(leaf) }
+        let walk = ValueWalk(budget: budget) { [search] leaf in search.visit(leaf) }
         search.begin(walk)
         defer { search.end() }
         do throws(CarrierFault) { try read(source, walk) } catch { budget.note(error, at: "") }
@@ -39,7 +39,7 @@ final class ContentScan {
         return found.result()
     }
 
-    private func read(_ file: FileSource, _ walk: LeafWalk) throws(CarrierFault) {
+    private func read(_ file: FileSource, _ walk: ValueWalk) throws(CarrierFault) {
         let end = min(file.count, scope.limits.maximumReadBytes)
         let head = try file.bytes(at: 0, count: Int(min(end, Int64(Carriers.headSize))))
         let form = Carriers.form(of: head, name: String(subject.entry.leaf))
@@ -64,7 +64,7 @@ final class ContentScan {
     /// Searches damaged content, or a form that its reader does not support, as bytes, because it may still contain
     /// secrets.
     private func readAsBytes(
-        _ input: CarrierInput, _ form: CarrierForm, _ walk: LeafWalk, after fault: CarrierFault
+        _ input: CarrierInput, _ form: CarrierForm, _ walk: ValueWalk, after fault: CarrierFault
     ) throws(CarrierFault) {
         switch fault {
         case .malformed, .unsupported: try Carriers.read(input, as: .binary, walk)

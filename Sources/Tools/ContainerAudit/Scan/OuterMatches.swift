@@ -20,15 +20,15 @@ struct OuterMatches {
     }
 
     private var levels: [Level] = []
-    /// The trail of the current leaf, once requested.
+    /// The trail of the current value, once requested.
     private var trail: String?
-    /// True if the last level is that of the current leaf.
+    /// True if the last level is that of the current value.
     private var hasOwn = false
 
-    /// Enters another leaf with a match.
+    /// Enters another value with a match.
     ///
     /// - Returns: The waiting findings of values that end here.
-    mutating func enter(_ leaf: Leaf) -> [Waiting] {
+    mutating func enter(_ leaf: DecodedValue) -> [Waiting] {
         hasOwn = false
         trail = nil
         guard !levels.isEmpty else { return [] }
@@ -55,8 +55,8 @@ struct OuterMatches {
         }
     }
 
-    /// Holds back a finding of the current leaf.
-    mutating func hold(_ waiting: Waiting, of leaf: Leaf) {
+    /// Holds back a finding of the current value.
+    mutating func hold(_ waiting: Waiting, of leaf: DecodedValue) {
         if !hasOwn { levels.append(Level(trail: trail ?? leaf.trail.text)) }
         hasOwn = true
         levels[levels.count - 1].waiting.append(waiting)

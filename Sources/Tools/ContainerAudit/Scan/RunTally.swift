@@ -8,7 +8,7 @@ struct RunTally: Sendable {
     private var nextBatch = 0
     /// The files of batches that were completed before an earlier one.
     private var early: [Int: [AuditedFile]] = [:]
-    var shelf: FindingShelf
+    var listedFindings: ListedFindings
     private(set) var ownBlobs = 0
     private(set) var firstContacts = 0
     private(set) var lockedBlobs = 0
@@ -22,7 +22,7 @@ struct RunTally: Sendable {
     init(entries: Int, limits: AuditLimits) {
         // Reserved at once, because growing would need the memory twice.
         files.reserveCapacity(entries)
-        shelf = FindingShelf(limit: limits.maximumFindings)
+        listedFindings = ListedFindings(limit: limits.maximumFindings)
     }
 
     mutating func add(_ outcomes: [EntryOutcome], batch: Int) {
@@ -35,8 +35,8 @@ struct RunTally: Sendable {
     }
 
     mutating func add(_ outcome: EntryOutcome) {
-        for finding in outcome.findings { shelf.add(finding) }
-        shelf.countUnlisted(outcome.unlisted)
+        for finding in outcome.findings { listedFindings.add(finding) }
+        listedFindings.countUnlisted(outcome.unlisted)
         ownBlobs += outcome.isOwnBlob ? 1 : 0
         firstContacts += outcome.isFirstContact ? 1 : 0
         lockedBlobs += outcome.isLocked ? 1 : 0
@@ -57,7 +57,7 @@ struct RunTally: Sendable {
     /// The omissions including findings beyond the limits. Call this after the shelf is sorted.
     var allOmissions: AuditOmissions {
         var all = omissions
-        all.unlisted = shelf.unlisted.entries
+        all.unlisted = listedFindings.unlisted.entries
         return all
     }
 }
@@ -65,7 +65,7 @@ struct RunTally: Sendable {
 /// The listed findings of a run: the most severe ones up to the limit, the others counted by check and severity.
 ///
 /// The selection does not depend on the order of additions, because the order of findings is total.
-struct FindingShelf: Sendable {
+struct ListedFindings: Sendable {
     private let limit: Int
     private var kept: [Finding] = []
     /// The last finding of a full shelf. Findings after it are no longer listed.

@@ -9,7 +9,7 @@ struct UnreadParts {
     /// The number of parts that a finding lists.
     private static let most = 4
 
-    func report(to found: LeafFindings) {
+    func report(to found: ValueFindings) {
         guard !parts.isEmpty else { return }
         let shown = parts.prefix(Self.most).map { part in
             part.place.isEmpty ? part.fault.reason : "\(part.place): \(part.fault.reason)"

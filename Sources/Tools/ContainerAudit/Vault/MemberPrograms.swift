@@ -90,7 +90,7 @@ struct VaultEntitlements {
         let held = members.compactMap { member in
             Self.entitlements(of: member).map { (member: member, entitlements: $0) }
         }
-        return held.flatMap { withoutVault($0.entitlements, of: $0.member) } + heldByNobody(held.map(\.entitlements))
+        return held.flatMap { withoutVault($0.entitlements, of: $0.member) } + withoutHolder(held.map(\.entitlements))
     }
 
     static func path(of member: GroupMember) -> String { "\(member.executablePath).entitlements" }
@@ -120,7 +120,7 @@ struct VaultEntitlements {
     }
 
     /// Returns findings on vaults of the members' own teams that no member may use.
-    private func heldByNobody(_ all: [Entitlements]) -> [Finding] {
+    private func withoutHolder(_ all: [Entitlements]) -> [Finding] {
         let teams = Set(all.flatMap(\.allAccessGroups).compactMap(\.teamIdentifier))
         let names = (try? Directory.open(home.vaultsPath).entries().map(\.name)) ?? []
         return names.sorted().compactMap { name in

@@ -64,7 +64,7 @@ struct ProjectCheckRun {
             IdentifierCheck(program: program, definedSettings: programs.definedSettings).run(&findings)
         }
         for family in programs.families { FamilyCheck(family: family).run(&findings) }
-        SpreadCheck(programs: programs).run(&findings)
+        CrossProgramCheck(programs: programs).run(&findings)
         for (path, error) in profiles.faults {
             findings.add(
                 .profileRefused, path: path, subject: ProjectPath.leaf(of: path),

@@ -98,7 +98,7 @@ struct AuditCommand: SealctlCommand {
         try file.finish()
         guard let name = reporting.file, name != "-" else { return }
         let total = FindingText.count(view.total, "finding")
-        Talk.note("\(name): \(total), \(view.failing) at or above \(view.threshold)")
+        ConsoleMessages.note("\(name): \(total), \(view.failing) at or above \(view.threshold)")
     }
 
     private enum Findings {

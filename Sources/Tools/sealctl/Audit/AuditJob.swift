@@ -48,13 +48,14 @@ struct AuditJob {
 
     func writeBaseline(_ result: Result, to file: String) throws(Failure) {
         try KnownFindings.write(result.report, try requiredKey(), to: file)
-        Talk.note("\(file): \(FindingText.count(result.report.findings.count, "finding")) known from now on")
+        ConsoleMessages.note("\(file): \(FindingText.count(result.report.findings.count, "finding")) known from now on")
     }
 
     /// - Parameter findings: The listed findings.
     func writeIgnoreList(_ findings: [Finding], to file: String) throws(Failure) {
         let added = try KnownFindings.add(findings, try requiredKey(), to: file)
-        Talk.note("\(file): \(FindingText.count(added, "finding")) added: write the reason behind each, or remove it")
+        ConsoleMessages.note(
+            "\(file): \(FindingText.count(added, "finding")) added: write the reason behind each, or remove it")
     }
 
     private func requiredKey() throws(Failure) -> FingerprintKey {
@@ -131,7 +132,7 @@ struct AuditSearchOptions: ParsableArguments {
 /// The progress of an audit on a terminal. The line is removed when this object is released.
 final class AuditProgressLine: Sendable {
     private let line = Progress("auditing:", total: nil)
-    private let isQuiet = Talk.isQuiet
+    private let isQuiet = ConsoleMessages.isQuiet
 
     func show(_ progress: AuditProgress) {
         guard !isQuiet else { return }

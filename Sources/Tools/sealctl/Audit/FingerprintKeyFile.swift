@@ -52,7 +52,7 @@ enum FingerprintKeyFile {
         } catch {
             guard error.code == .alreadyExists else { throw Failure(error, .output) }
         }
-        Talk.detail("made the fingerprint key \(path.appending(name).string)")
+        ConsoleMessages.detail("made the fingerprint key \(path.appending(name).string)")
     }
 
     /// Returns a note about a key file that other users may read, or `nil` if they may not.

@@ -64,7 +64,7 @@ struct SuppressionOptions: ParsableArguments {
     private func usualPlaces(_ directory: String) -> [String] {
         guard ignoreFile.isEmpty else { return [] }
         let places = [directory, "."].filter { KnownFindings.isThere($0 + "/" + Self.usualName) }
-        for place in places { Talk.detail("ignore file \(place)/\(Self.usualName): read") }
+        for place in places { ConsoleMessages.detail("ignore file \(place)/\(Self.usualName): read") }
         return places
     }
 

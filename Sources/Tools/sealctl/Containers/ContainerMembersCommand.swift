@@ -149,7 +149,7 @@ struct ContainerUnregisterCommand: SealctlCommand {
         }
         let (left, trashed) = try Failure.onGroup { () throws(AppGroupError) in
             if let application { return ([application], try registry.unregister(application)) }
-            return try registry.unregisterThoseGone()
+            return try registry.unregisterRemoved()
         }
         try report(left, trashed, of: group)
     }

@@ -89,8 +89,8 @@ struct DefaultsDomain {
     /// - Throws: `Failure` `absent` for a suite that was never written, or that was removed. A refused suite counts as
     ///   present, and so does a suite whose file is missing without a removal.
     func requireSuite() throws(Failure) {
-        let standing = try Failure.onStore { () throws(StoreError) in try defaults.standing() }
-        switch standing {
+        let fileState = try Failure.onStore { () throws(StoreError) in try defaults.fileState() }
+        switch fileState {
         case .present, .missing: return
         case .unknown, .removed:
             throw Failure(

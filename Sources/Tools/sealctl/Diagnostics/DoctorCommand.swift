@@ -68,29 +68,29 @@ struct Diagnosis {
     /// The observation, without an end mark.
     let detail: String
     /// The advice; empty if nothing needs fixing.
-    let mend: String
+    let remedy: String
 
     static func ok(_ id: String, _ detail: String) -> Diagnosis {
-        Diagnosis(id: id, state: .ok, detail: detail, mend: "")
+        Diagnosis(id: id, state: .ok, detail: detail, remedy: "")
     }
 
-    static func warn(_ id: String, _ detail: String, mend: String) -> Diagnosis {
-        Diagnosis(id: id, state: .warn, detail: detail, mend: mend)
+    static func warn(_ id: String, _ detail: String, remedy: String) -> Diagnosis {
+        Diagnosis(id: id, state: .warn, detail: detail, remedy: remedy)
     }
 
-    static func fail(_ id: String, _ detail: String, mend: String) -> Diagnosis {
-        Diagnosis(id: id, state: .fail, detail: detail, mend: mend)
+    static func fail(_ id: String, _ detail: String, remedy: String) -> Diagnosis {
+        Diagnosis(id: id, state: .fail, detail: detail, remedy: remedy)
     }
 
     /// Returns a line for a failure that any other command would report.
     static func fail(_ id: String, _ failure: Failure) -> Diagnosis {
-        .fail(id, failure.message, mend: failure.hint)
+        .fail(id, failure.message, remedy: failure.hint)
     }
 
     var json: JSONText {
         .object([
             ("check", .string(id)), ("state", .string(state.rawValue)), ("detail", .string(detail)),
-            ("mend", .string(mend)),
+            ("mend", .string(remedy)),
         ])
     }
 }
@@ -110,7 +110,7 @@ struct DiagnosisReport {
             let name = line.id + String(repeating: " ", count: width - line.id.count)
             let head = "\(painted(state, line.state))  \(name)  \(line.detail.printable)"
             let indent = String(repeating: " ", count: width + 8)
-            return line.mend.isEmpty ? head : "\(head)\n\(indent)\(line.mend.printable)"
+            return line.remedy.isEmpty ? head : "\(head)\n\(indent)\(line.remedy.printable)"
         }.joined(separator: "\n")
     }
 
@@ -160,7 +160,7 @@ enum EditCheck {
         let age = Int64(Timestamp.now.milliseconds) / 1000 - facts.modifiedNanoseconds / 1_000_000_000
         return .warn(
             "kept-edit", "\(path) holds the plaintext of an edit that was not sealed, for \(text(age))",
-            mend: "Take what you need of it, then remove it: rm -r \(path.shellQuoted)")
+            remedy: "Take what you need of it, then remove it: rm -r \(path.shellQuoted)")
     }
 
     private static func text(_ seconds: Int64) -> String {

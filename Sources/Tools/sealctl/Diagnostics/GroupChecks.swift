@@ -28,7 +28,7 @@ enum GroupChecks {
             guard attributes.kind == .regular else {
                 return .fail(
                     "lock-file", "\(name) is a \(attributes.kind.rawValue), so nothing can be written",
-                    mend: "sealctl repair sets it aside.")
+                    remedy: "sealctl repair sets it aside.")
             }
         } catch {
             guard error.code == .notFound else { return .fail("lock-file", Failure(error)) }
@@ -41,7 +41,7 @@ enum GroupChecks {
         let mode = String(container.sharing.fileMode, radix: 8)
         return .fail(
             "lock-file", "\(path) may not be read and written by this user, so nothing can be written",
-            mend: "As its owner: chmod \(mode) \(path.shellQuoted)")
+            remedy: "As its owner: chmod \(mode) \(path.shellQuoted)")
     }
 
     private static func records(of container: GroupContainer) -> Diagnosis {
@@ -55,7 +55,7 @@ enum GroupChecks {
         let mode = String(container.sharing.directoryMode, radix: 8)
         return .fail(
             id, "this user may not write to \(path)",
-            mend: error.code == .permissionDenied
+            remedy: error.code == .permissionDenied
                 ? "As its owner: chmod \(mode) \(path.shellQuoted)" : error.advice)
     }
 }

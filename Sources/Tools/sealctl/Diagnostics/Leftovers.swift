@@ -31,7 +31,7 @@ struct Leftovers {
             }
             guard let facts = entry.attributes, facts.kind == .regular else { return }
             let leaf = FilePath(entry.path).lastComponent?.string ?? entry.path
-            if let aside = AsideName(leaf, of: facts) {
+            if let aside = SetAsideName(leaf, of: facts) {
                 nameBack(entry.path, aside, &plan)
             } else if let name = TemporaryLeaf(leaf), Self.isOld(facts) {
                 if isOurs(name, entry.path) {
@@ -73,7 +73,7 @@ struct Leftovers {
             plan: "remove \(root.display(path)): \(facts.size) bytes that a writer left half-way"
         ) { () throws(Failure) in
             do throws(FileError) {
-                try withLock(on: target) { () throws(FileError) in try root.removeLitter(path, ifStill: facts) }
+                try withLock(on: target) { () throws(FileError) in try root.removeStaleFiles(path, ifStill: facts) }
             } catch {
                 // A writer of the same name removes an old temporary file itself.
                 if error.code == .notFound { return }
@@ -104,7 +104,7 @@ struct Leftovers {
         }
     }
 
-    private func nameBack(_ path: String, _ aside: AsideName, _ plan: inout RepairPlan) {
+    private func nameBack(_ path: String, _ aside: SetAsideName, _ plan: inout RepairPlan) {
         let own = Self.sibling(aside.leaf, of: path)
         if (try? root.exists(own)) == true {
             plan.notes.append(
@@ -117,7 +117,7 @@ struct Leftovers {
                 kind: .giveNameBack, subject: root.display(own),
                 plan: "give \(root.display(path)) its name back: an import that was interrupted had set it aside"
             ) { () throws(Failure) in
-                do throws(FileError) { try root.bringBack(own, from: path) } catch {
+                do throws(FileError) { try root.restoreAside(own, from: path) } catch {
                     guard error.code == .alreadyExists else { throw Failure(error) }
                     throw Failure(
                         .duplicate, error.code.rawValue, "the name of \(root.display(path)) was taken meanwhile",

@@ -9,7 +9,8 @@ enum LibraryChecks {
         let name = "libsodium \(Sodium.version)"
         guard SelfTest.passes else {
             return .fail(
-                "libsodium", "\(name) computes wrong results", mend: "Install it anew; do not seal anything until then."
+                "libsodium", "\(name) computes wrong results",
+                remedy: "Install it anew; do not seal anything until then."
             )
         }
         return .ok("libsodium", "\(name), self-test passed")
@@ -30,7 +31,7 @@ enum LibraryChecks {
         guard limit.rlim_cur < enough else { return .ok("locked-memory", text) }
         return .warn(
             "locked-memory", "\(text): with many secrets at once some may be swapped to a disk",
-            mend: "Raise it (ulimit -l 1024, LimitMEMLOCK= of a unit), or encrypt the swap space.")
+            remedy: "Raise it (ulimit -l 1024, LimitMEMLOCK= of a unit), or encrypt the swap space.")
     }
 
     /// Checks the limit on core files, which this program lowers itself. Some sandboxes refuse even that.
@@ -40,7 +41,7 @@ enum LibraryChecks {
         guard limit.rlim_cur == 0 else {
             return .warn(
                 "core-files", "this process may leave a core file, with secrets in it",
-                mend: "Start it with ulimit -c 0.")
+                remedy: "Start it with ulimit -c 0.")
         }
         return .ok("core-files", "none is written")
     }

@@ -24,13 +24,13 @@ enum PlaceChecks {
         let id = "\(name)-disk"
         let found: FileSystemAbilities
         do throws(FileError) { found = try directory.abilities() } catch {
-            return [.warn(id, Failure(error).message, mend: Failure(error).hint)]
+            return [.warn(id, Failure(error).message, remedy: Failure(error).hint)]
         }
         if found.hasLocks == false {
             return [
                 .fail(
                     id, "its file system has no locks: writers would cost each other updates",
-                    mend: "Put groups on another one: --root DIR.")
+                    remedy: "Put groups on another one: --root DIR.")
             ]
         }
         return [notices(found, id)]
@@ -38,17 +38,17 @@ enum PlaceChecks {
 
     private static func notices(_ found: FileSystemAbilities, _ id: String) -> Diagnosis {
         if found.available < 1 << 20 {
-            return .warn(id, "less than 1 MiB is left", mend: "Free some space: writes will fail.")
+            return .warn(id, "less than 1 MiB is left", remedy: "Free some space: writes will fail.")
         }
         if found.isRemote {
             return .warn(
                 id, "other machines may have it mounted: locks and notifications do not reach them",
-                mend: "Use it from one machine, or put groups on a disk of this one: --root DIR.")
+                remedy: "Use it from one machine, or put groups on a disk of this one: --root DIR.")
         }
         if !found.hasNamelessFiles {
             return .warn(
                 id, "it has no files without a name: a crash may leave a temporary file",
-                mend: "Nothing has to be done; sealctl repair removes what was left.")
+                remedy: "Nothing has to be done; sealctl repair removes what was left.")
         }
         return .ok(id, "locks and files without a name work; \(found.available >> 20) MiB are free")
     }
@@ -78,6 +78,6 @@ enum PlaceChecks {
         guard isNeeded, let error = Access.refusal(making: path) else { return nil }
         return .fail(
             name, "nothing can be written to \(path): \(Failure(error).message)",
-            mend: "Make it writable, or set SEALED_USER_HOME, HOME or XDG_STATE_HOME to a directory that is.")
+            remedy: "Make it writable, or set SEALED_USER_HOME, HOME or XDG_STATE_HOME to a directory that is.")
     }
 }

@@ -129,7 +129,7 @@ struct RotationRepair {
             let store = try keyOptions.openStore(of: group)
             let status = try Failure.onStore { () throws(StoreError) in try store.rotationStatus() }
             guard status.isRotating else { return RepairPlan() }
-            let unheld = try UnheldBlobs(in: store)
+            let unheld = try UnknownKeyBlobs(in: store)
             guard unheld.isEmpty else { return RepairPlan(notes: ["a rotation waits: \(unheld.hint.clause)"]) }
             return RepairPlan(repairs: [resuming(store)])
         } catch {

@@ -39,13 +39,13 @@ struct RepairCommand: SealctlCommand {
 
     func perform() throws(Failure) {
         let plan = try plan(for: try groupOptions.appGroup())
-        for note in plan.notes { Talk.note("note: \(note)") }
+        for note in plan.notes { ConsoleMessages.note("note: \(note)") }
         guard !dryRun, !plan.repairs.isEmpty else {
-            return try tell(plan.repairs.map { RepairOutcome(repair: $0, failure: nil, isDone: false) })
+            return try report(plan.repairs.map { RepairOutcome(repair: $0, failure: nil, isDone: false) })
         }
         try confirm(plan)
         let outcomes = plan.repairs.map(Self.outcome)
-        try tell(outcomes)
+        try report(outcomes)
         if let failure = outcomes.compactMap(\.failure).first { throw failure }
     }
 
@@ -76,7 +76,7 @@ struct RepairCommand: SealctlCommand {
         } catch { return RepairOutcome(repair: repair, failure: error, isDone: false) }
     }
 
-    private func tell(_ outcomes: [RepairOutcome]) throws(Failure) {
+    private func report(_ outcomes: [RepairOutcome]) throws(Failure) {
         if output.json { return try StandardStreams.print(JSONText.array(outcomes.map(\.json)).text) }
         guard !outcomes.isEmpty else { return try StandardStreams.print("nothing to repair") }
         let lines = outcomes.map { outcome in

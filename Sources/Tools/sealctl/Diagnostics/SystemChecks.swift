@@ -14,7 +14,7 @@ enum SystemChecks {
         case nil:
             .warn(
                 "unlocked-keys", "there is no place to keep them: sealctl vault unlock will not work",
-                mend:
+                remedy:
                     "Let the program use the kernel's keyring (keyctl), or set XDG_RUNTIME_DIR to a tmpfs of this user."
             )
         }
@@ -32,11 +32,12 @@ enum SystemChecks {
 
     private static func limit(_ id: String, _ name: String, atLeast least: Int, _ what: String) -> Diagnosis {
         guard let value = ProcFile.number("/proc/sys/fs/inotify/\(name)") else {
-            return .warn(id, "the kernel does not tell fs.inotify.\(name)", mend: "Mount /proc.")
+            return .warn(id, "the kernel does not tell fs.inotify.\(name)", remedy: "Mount /proc.")
         }
         guard value < least else { return .ok(id, "\(value) \(what)") }
         return .warn(
-            id, "only \(value) \(what) (fs.inotify.\(name))", mend: "As root: sysctl -w fs.inotify.\(name)=\(least * 8)"
+            id, "only \(value) \(what) (fs.inotify.\(name))",
+            remedy: "As root: sysctl -w fs.inotify.\(name)=\(least * 8)"
         )
     }
 
@@ -44,7 +45,7 @@ enum SystemChecks {
         guard BootID.current.text.contains(where: { $0 != "0" }) else {
             return .warn(
                 "boot-id", "the kernel does not tell which start of the machine this is: every run counts as a restart",
-                mend: "Mount /proc.")
+                remedy: "Mount /proc.")
         }
         return .ok("boot-id", "known")
     }
@@ -53,7 +54,7 @@ enum SystemChecks {
         guard let text = ProcFile.text("/etc/machine-id"), text.count >= 32 else {
             return .warn(
                 "machine-id", "/etc/machine-id is missing: nothing can be bound to this device",
-                mend: "As root: systemd-machine-id-setup, or dbus-uuidgen --ensure=/etc/machine-id")
+                remedy: "As root: systemd-machine-id-setup, or dbus-uuidgen --ensure=/etc/machine-id")
         }
         return .ok("machine-id", "known")
     }
@@ -66,7 +67,7 @@ enum SystemChecks {
         guard now.milliseconds >= earliest else {
             return .fail(
                 "clock", "it says \(now.short): every expiry would be judged wrongly",
-                mend: "Set it: timedatectl set-ntp true")
+                remedy: "Set it: timedatectl set-ntp true")
         }
         return .ok("clock", now.short)
     }

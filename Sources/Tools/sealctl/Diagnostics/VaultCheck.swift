@@ -27,7 +27,7 @@ enum VaultCheck {
 
     private static func absent(_ group: AccessGroup, _ error: VaultError, _ path: String) -> Diagnosis {
         if let lost = try? LostVault.failure(of: group, for: error) { return .fail("vault", lost) }
-        return .fail("vault", "there is none at \(path)", mend: "sealctl init")
+        return .fail("vault", "there is none at \(path)", remedy: "sealctl init")
     }
 
     private static func locked(
@@ -45,7 +45,7 @@ enum VaultCheck {
         let reason = isKeyFileGone ? ", as the key file \(place.keyFilePath) is not there" : ""
         return .warn(
             "vault", "\(place.path) is locked\(reason); it opens with: \(openers)",
-            mend: (isKeyFileGone ? "Bring the key file back, or: " : "") + opening(slots))
+            remedy: (isKeyFileGone ? "Bring the key file back, or: " : "") + opening(slots))
     }
 
     /// Returns the commands and options that can open a vault with these slots. `vault unlock` keeps a vault open that
@@ -73,23 +73,24 @@ enum VaultCheck {
                 .warn(
                     "identity",
                     "\(file.path) has no passphrase and \(slots == nil ? "may reach" : "reaches") what is available when unlocked",
-                    mend: "sealctl vault identity --protected NEW, add its recipient, then remove this one's slot")
+                    remedy: "sealctl vault identity --protected NEW, add its recipient, then remove this one's slot")
             case .identity: nil
             case .writerKey:
                 .warn(
                     "writer-key", "\(file.path) has no passphrase: every program that can read it signs as this writer",
-                    mend: "sealctl writer new --protected NEW, or keep it where only its program can read it")
+                    remedy: "sealctl writer new --protected NEW, or keep it where only its program can read it")
             case .teamKey:
                 .warn(
                     "team-key", "\(file.path) has no passphrase: every program that can read it signs for its team",
-                    mend: "sealctl roster sign --team-key FILE --succeeded-by NEW, with NEW protected and kept offline")
+                    remedy:
+                        "sealctl roster sign --team-key FILE --succeeded-by NEW, with NEW protected and kept offline")
             }
         }
     }
 
     private static func accepted(_ condition: WatermarkCondition) -> Diagnosis {
         guard let (message, hint) = WatermarkWarning.text(condition) else { return .ok("watermarks", "\(condition)") }
-        return .warn("watermarks", message, mend: hint)
+        return .warn("watermarks", message, remedy: hint)
     }
 }
 

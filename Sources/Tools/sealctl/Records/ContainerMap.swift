@@ -69,7 +69,7 @@ struct ContainerMap: Decodable {
         }
     }
 
-    func mapping(key: MovingInKey?) throws(Failure) -> ContainerMapping {
+    func mapping(key: PlaintextImportKey?) throws(Failure) -> ContainerMapping {
         var mapping = ContainerMapping()
         for (path, rule) in rules {
             guard let record = rule.record else {

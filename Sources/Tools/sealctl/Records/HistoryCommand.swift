@@ -37,7 +37,7 @@ struct HistoryCommand: SealctlCommand {
                 .notFound, "absent", "nothing is known of \(name)",
                 hint: "Check the name: sealctl list shows all records.")
         }
-        if !output.json { Talk.note("older values are not kept: this is all that is known") }
+        if !output.json { ConsoleMessages.note("older values are not kept: this is all that is known") }
         try StandardStreams.print(output.json ? history.json(named: name).text : history.text)
     }
 }

@@ -26,7 +26,7 @@ struct ImportAESGCMCommand: SealctlCommand {
     var name: String
     @OptionGroup var key: ForeignKeyOptions
     @OptionGroup var record: RecordOptions
-    @OptionGroup var moving: MovingOptions
+    @OptionGroup var moving: PlaintextImportArguments
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
@@ -62,12 +62,12 @@ struct ForeignKeyOptions: ParsableArguments {
     var isStated: Bool { key != nil || keyItem != nil }
 
     /// Returns the key's source, or `nil` if none was stated. It reads standard input.
-    func read() throws(Failure) -> MovingInKey? {
+    func read() throws(Failure) -> PlaintextImportKey? {
         if let keyItem { return .item(service: keyItem.service, account: keyItem.account) }
         guard key == "-" else { return key.map { .file($0) } }
         let input = try InputFile(key)
         var count = 0
-        let text = try SecretBytes(count: MovingInKey.longestText + 1) { buffer throws(Failure) in
+        let text = try SecretBytes(count: PlaintextImportKey.longestText + 1) { buffer throws(Failure) in
             count = try Failure.onFiles { () throws(FileError) in
                 var filled = 0
                 while filled < buffer.count {

@@ -49,7 +49,7 @@ struct ImportFileCommand: SealctlCommand {
     @Flag(help: "Seal a file once more that is sealed already.")
     var sealAgain = false
     @OptionGroup var record: RecordOptions
-    @OptionGroup var moving: MovingOptions
+    @OptionGroup var moving: PlaintextImportArguments
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
@@ -89,7 +89,7 @@ struct ImportDefaultsCommand: SealctlCommand {
     @Option(
         help: ArgumentHelp("The suite; the file's name without .plist unless stated.", valueName: "SUITE"))
     var suite: String?
-    @OptionGroup var moving: MovingOptions
+    @OptionGroup var moving: PlaintextImportArguments
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
@@ -130,7 +130,7 @@ struct ImportContainerCommand: SealctlCommand {
         help: ArgumentHelp("Which files become records; - is standard input.", valueName: "FILE"), completion: .file())
     var map: String?
     @OptionGroup var key: ForeignKeyOptions
-    @OptionGroup var moving: MovingOptions
+    @OptionGroup var moving: PlaintextImportArguments
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
@@ -145,13 +145,14 @@ struct ImportContainerCommand: SealctlCommand {
         }
         let store = try keyOptions.openStore(of: group)
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
-        let report: MovingInReport
+        let report: PlaintextImportReport
         do throws(StoreError) {
             report =
-                try MovingIn(to: store, options: moving.options(sparing: keyOptions.files + [map, key.key])).container(
+                try PlaintextImporter(to: store, options: moving.options(excluding: keyOptions.files + [map, key.key]))
+                .container(
                     directory, mapping: mapping ?? ContainerMapping())
         } catch { throw Failure(moving: error) }
-        let view = MovingInView(report)
+        let view = PlaintextImportView(report)
         try StandardStreams.print(output.json ? view.json : view.text)
         guard report.isComplete else {
             throw Failure(

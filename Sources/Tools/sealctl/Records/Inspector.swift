@@ -240,7 +240,7 @@ struct Signer {
     init(id: String, rosterVersion: UInt64, in store: SealedStore) {
         self.id = id
         self.rosterVersion = rosterVersion
-        label = store.rosterStanding?.roster?.roster.writers.first { $0.id.description == id }?.label
+        label = store.rosterState?.roster?.roster.writers.first { $0.id.description == id }?.label
     }
 
     /// The writer as text: `app (8f14e45fceea167a5a36dedd4bea2543), roster version 2`.

@@ -42,19 +42,19 @@ struct SnapshotCommand: SealctlCommand {
         let container = try Failure.onGroup { () throws(AppGroupError) in
             try GroupContainer.open(group, in: home, creating: false)
         }
-        let store = try storeAtHand(of: group)
+        let store = try availableStore(of: group)
         defer { if let store { WatermarkWarning.report(on: store, asJSON: output.json) } }
         let path = destination ?? "\(group)-\(UTCStamp.now()).tar"
         let report = try take(container, store, path)
         for warning in report.warnings { warning.report(asJSON: output.json) }
         let text = output.json ? report.json(at: path).text : report.text(at: path)
         // Standard output is the copy itself.
-        if path == "-" { Talk.note(text) } else { try StandardStreams.print(text) }
+        if path == "-" { ConsoleMessages.note(text) } else { try StandardStreams.print(text) }
         if let failure = report.failure { throw failure }
     }
 
     /// Returns `nil` if nothing opens the vault and no credential was stated. In that case nothing is verified.
-    private func storeAtHand(of group: AppGroup) throws(Failure) -> SealedStore? {
+    private func availableStore(of group: AppGroup) throws(Failure) -> SealedStore? {
         do throws(Failure) { return try keyOptions.openStore(of: group) } catch {
             guard keyOptions.isUnstated else { throw error }
             Warning(

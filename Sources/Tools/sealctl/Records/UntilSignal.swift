@@ -31,7 +31,7 @@ enum UntilSignal {
             }
             pthread_kill(waiting, SIGTERM)
         }
-        OutputReader.whenGone {
+        OutputReader.whenClosed {
             let error = FileError(errno: EPIPE, operation: "write", path: "standard output")
             outcome.result.withLock { $0 = $0 ?? .failure(Failure(error, .output)) }
             pthread_kill(waiting, SIGTERM)
@@ -62,7 +62,7 @@ final class OutputReader: Sendable {
 
     /// - Parameter body: A closure that is called once, on a separate thread, when standard output is a pipe or socket
     ///   and its other end is closed.
-    static func whenGone(_ body: @escaping @Sendable () -> Void) {
+    static func whenClosed(_ body: @escaping @Sendable () -> Void) {
         var facts = stat()
         guard fstat(1, &facts) == 0, [S_IFIFO, S_IFSOCK].contains(facts.st_mode & S_IFMT) else { return }
         var thread = pthread_t()

@@ -28,14 +28,14 @@ enum CompletionText {
 enum RecordNames {
     /// Returns the groups that have a container.
     static func groups() -> [String] {
-        Settings.beginQuietly()
+        Settings.beginIgnoringFailures()
         guard let home = try? GroupsHome.current() else { return [] }
         return (try? ContainerList(home: home).groups().map(\.identifier)) ?? []
     }
 
     /// Returns the records of the group in the command line so far, or in the environment.
     static func records(words: [String]) -> [String] {
-        Settings.beginQuietly()
+        Settings.beginIgnoringFailures()
         guard let identifier = group(in: words) ?? GroupOptions.fromSettings,
             let group = try? AppGroup(identifier), let home = try? GroupsHome.current(),
             let container = try? GroupContainer.open(group, in: home, creating: false),

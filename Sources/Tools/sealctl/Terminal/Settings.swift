@@ -44,11 +44,11 @@ struct Settings: Sendable {
         try settings.requireOneCredential()
         held.withLock { $0 = settings }
         settings.applyRoot()
-        settings.tell()
+        settings.report()
     }
 
     /// Reads the same for shell completion, without reporting failures.
-    static func beginQuietly() {
+    static func beginIgnoringFailures() {
         guard current.values.isEmpty, let environment = try? SettingLayer.fromEnvironment() else { return }
         let layers = (try? ConfigurationFile.readAll())?.layers ?? []
         held.withLock { $0 = Settings([environment] + layers) }
@@ -77,10 +77,12 @@ struct Settings: Sendable {
         setenv(SettingName.root.variable, root.text, 1)
     }
 
-    private func tell() {
-        for file in files { Talk.detail("configuration file \(file.path): \(file.wasRead ? "read" : "not there")") }
+    private func report() {
+        for file in files {
+            ConsoleMessages.detail("configuration file \(file.path): \(file.wasRead ? "read" : "not there")")
+        }
         for (name, value) in all where !name.isSwitch || value.text == "true" {
-            Talk.detail("\(name.rawValue) is \(value.text) (\(value.origin))")
+            ConsoleMessages.detail("\(name.rawValue) is \(value.text) (\(value.origin))")
         }
     }
 }

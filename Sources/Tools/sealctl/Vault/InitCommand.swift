@@ -67,7 +67,7 @@ struct InitCommand: SealctlCommand {
         let certifier = try certifying.open(for: AccessGroup(group))
         // The vault is created first. An unreadable key file then leaves nothing behind, and a failed container can be
         // created later.
-        let abandoned = abandon ? try startAnew(group, in: home, slot, sharing, certifier.team) : []
+        let abandoned = abandon ? try abandonVault(group, in: home, slot, sharing, certifier.team) : []
         if !abandon { try makeVault(of: group, in: home, slot, sharing, certifier.team) }
         let container = try makeContainer(of: group, in: home, sharing)
         certifier.finish(asJSON: output.json)
@@ -79,7 +79,7 @@ struct InitCommand: SealctlCommand {
         ).report(asJSON: output.json)
     }
 
-    private func startAnew(
+    private func abandonVault(
         _ group: AppGroup, in home: GroupsHome, _ slot: InitialSlot, _ sharing: Sharing, _ team: TeamKey?
     ) throws(Failure) -> [SetAsideFile] {
         let report = try Failure.onVault { () throws(VaultError) in

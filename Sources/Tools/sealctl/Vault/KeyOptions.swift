@@ -137,7 +137,7 @@ struct KeyOptions: ParsableArguments {
         do throws(StoreError) {
             let store = try SealedStore(
                 group: group, in: home, unlockingWith: credential, creating: false, options: options)
-            OpeningTalk.tell(of: store)
+            OpeningMessages.report(of: store)
             return store
         } catch {
             throw try LostVault.failure(of: AccessGroup(group), for: error.cause as? VaultError) ?? Failure(error)

@@ -50,7 +50,7 @@ struct RosterInitCommand: SealctlCommand {
     func perform() throws(Failure) {
         let place = try RosterPlace(groupOptions)
         // A person may have accepted the team key before there was a roster.
-        let known = try place.standing()
+        let known = try place.current()
         let lostKey = try replaced.key()
         let accepted = known?.roster?.roster
         if let roster = accepted, roster.team != lostKey {
@@ -161,7 +161,7 @@ struct RosterShowCommand: SealctlCommand {
 
     func perform() throws(Failure) {
         let place = try RosterPlace(groupOptions)
-        let condition = try place.standing()?.condition.code ?? "missing"
+        let condition = try place.current()?.condition.code ?? "missing"
         let view = RosterView(try place.roster(), file: condition)
         try StandardStreams.print(output.json ? view.json.text : view.text)
     }
@@ -190,13 +190,13 @@ struct RosterVerifyCommand: SealctlCommand {
     func perform() throws(Failure) {
         let place = try RosterPlace(groupOptions)
         if let accept { try remember(accept, place) }
-        guard let standing = try place.standing() else {
+        guard let current = try place.current() else {
             throw Failure(
                 .notFound, "noTeamKey", "no team key of \(place.group) is known",
                 hint: "Try sealctl roster verify --accept KEY with the team's public key.")
         }
-        try require(standing.condition)
-        let version = standing.roster?.roster.version ?? 0
+        try require(current.condition)
+        let version = current.roster?.roster.version ?? 0
         let fields: [(String, JSONText)] = [("version", .unsigned(version)), ("file", .string("current"))]
         try StandardStreams.print(output.json ? JSONText.object(fields).text : "version \(version), verified")
     }

@@ -109,15 +109,15 @@ struct RosterPlace {
     }
 
     /// Returns the valid roster and team key, or `nil` if no team key is known.
-    func standing() throws(Failure) -> RosterAuthority.Standing? {
+    func current() throws(Failure) -> RosterAuthority.RosterState? {
         try Failure.onVault { () throws(VaultError) in
-            try RosterAuthority.find(group, in: container.root, home: home, teamKey: nil)?.standing()
+            try RosterAuthority.find(group, in: container.root, home: home, teamKey: nil)?.current()
         }
     }
 
     /// Returns the valid roster.
     func roster() throws(Failure) -> SignedRoster {
-        guard let roster = try standing()?.roster else {
+        guard let roster = try current()?.roster else {
             throw Failure(
                 .notFound, "noRoster", "no roster of \(group) was accepted",
                 hint: "Try sealctl roster init, or sealctl roster verify --accept with the team's public key.")
@@ -152,7 +152,7 @@ struct RosterPlace {
             if error.status == .notFound { return }
             throw error
         }
-        guard let roster = try place.standing()?.roster?.roster else {
+        guard let roster = try place.current()?.roster?.roster else {
             try place.requireNoOther(than: nil)
             return try place.put(try place.first(by: key, floor: state))
         }

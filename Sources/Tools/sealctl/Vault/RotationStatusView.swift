@@ -67,7 +67,7 @@ struct RotationStatusView {
             ("completed", .optional(status.completed.map { Timestamp($0).rfc3339 })),
             ("activeEpoch", status.activeEpoch.map { .unsigned(UInt64($0)) } ?? .null),
             ("minimumEpoch", .unsigned(UInt64(status.minimumEpoch))), ("keys", .array(status.keys.map(Self.key))),
-            ("unknown", .array(status.unknown.map { LeftBlobView(blob: $0).json })),
+            ("unknown", .array(status.unknown.map { SkippedBlobView(blob: $0).json })),
         ])
     }
 
@@ -116,15 +116,15 @@ struct RotationReportView {
             ("epoch", .unsigned(UInt64(report.epoch))), ("completed", .bool(report.isCompleted)),
             ("walks", .number(report.passes)), ("resealed", .number(report.resealed)),
             ("bytes", .unsigned(UInt64(clamping: report.bytes))),
-            ("left", .array(report.left.map { LeftBlobView(blob: $0).json })),
+            ("left", .array(report.left.map { SkippedBlobView(blob: $0).json })),
             ("holders", .array(HolderView.others(report.holders).map { HolderView(holder: $0).json })),
         ])
     }
 }
 
 /// A sealed file that remains unchanged.
-struct LeftBlobView {
-    let blob: LeftBlob
+struct SkippedBlobView {
+    let blob: SkippedBlob
 
     var json: JSONText {
         .object([

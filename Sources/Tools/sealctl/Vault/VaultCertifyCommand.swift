@@ -62,7 +62,7 @@ struct Certifying {
     /// sign. A roster that names no period is the team's decision.
     private func isBehind(_ state: VaultFloor) -> Bool {
         guard let group = try? AppGroup(group.identifier), let place = try? RosterPlace(group, in: home),
-            let floor = try? place.standing()?.roster?.roster.floor
+            let floor = try? place.current()?.roster?.roster.floor
         else { return false }
         return floor.period > 0 && floor.keyPeriod < state.keyPeriod
     }

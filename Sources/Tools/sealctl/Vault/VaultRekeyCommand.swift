@@ -88,9 +88,9 @@ struct Rekeying {
         }
         if store == nil { try target.requireNoContainer(of: vault) }
         let asksForMore = stated.renewsPersons || stated.rebuildsServices
-        // A completed rotation refuses what a backup's keys open, so the question names those blobs. Of a container that
-        // cannot be searched the rotation says why.
-        let unheld = (try? UnheldBlobs(in: store)) ?? UnheldBlobs()
+        // A completed rotation refuses what a backup's keys open, so the question names those blobs. Of a container
+        // that cannot be searched the rotation says why.
+        let unheld = (try? UnknownKeyBlobs(in: store)) ?? UnknownKeyBlobs()
         if !isPending, !asksForMore, options.removing.isEmpty, !stated.removing.isEmpty {
             return try goOn(stated, store, vault, unheld)
         }
@@ -132,7 +132,7 @@ struct Rekeying {
         let needsBackup = report.losses.isCompartmentLost || report.losses.isCompartmentOlder
         let (isCompleted, hint) =
             needsBackup
-            ? (false, (try? UnheldBlobs(in: state.store)).flatMap { $0.isEmpty ? nil : $0.hint } ?? losses.advice)
+            ? (false, (try? UnknownKeyBlobs(in: state.store)).flatMap { $0.isEmpty ? nil : $0.hint } ?? losses.advice)
             : rotation(of: state.store, state.vault)
         try print(report, losses, state.needed, isCompleted: isCompleted)
         guard isCompleted else {
@@ -151,10 +151,10 @@ struct Rekeying {
 
     /// Goes on with the rotation of a rekey that removed the slots before.
     ///
-    /// - Parameter unheld: The blobs whose key a backup may hold: the rotation waits unless the user gives them up. A member
-    ///   can plant such blobs, so without that answer the removed member could keep the removal from completing.
+    /// - Parameter unheld: The blobs whose key a backup may hold: the rotation waits unless the user gives them up. A
+    ///   member can plant such blobs, so without that answer the removed member could keep the removal from completing.
     private func goOn(
-        _ stated: RekeyOptions, _ store: SealedStore?, _ vault: Vault, _ unheld: UnheldBlobs
+        _ stated: RekeyOptions, _ store: SealedStore?, _ vault: Vault, _ unheld: UnknownKeyBlobs
     ) throws(Failure) {
         let slots = stated.removing.sorted().map { "slot \($0)" }.joined(separator: ", ")
         let needed = try NeededBytes(vault, store)
@@ -288,7 +288,7 @@ private struct RekeyedState {
     let slots: [SlotSummary]
     let needed: NeededBytes
     /// The blobs whose key a backup may hold.
-    let unheld: UnheldBlobs
+    let unheld: UnknownKeyBlobs
 }
 
 /// The bytes that a rekey and the rotation after it take beside those that are there, at the most.

@@ -53,7 +53,7 @@ struct VaultRotateCommand: SealctlCommand {
             let view = RotationStatusView(status: found, neededBytes: needed)
             return try StandardStreams.print(output.json ? view.json.text : view.text)
         }
-        let unheld = try UnheldBlobs(in: store)
+        let unheld = try UnknownKeyBlobs(in: store)
         if !unheld.isEmpty {
             try confirmation.require("rotate the keys of \(group)", unheld.sentences)
         }

@@ -89,7 +89,7 @@ extension KeyOptions {
         if credential == nil, asksUnasked { credential = try personal(for: group, in: home) }
         do throws(VaultError) {
             let vault = try Vault.open(group, in: home, with: credential ?? .automatic)
-            OpeningTalk.tell(of: vault)
+            OpeningMessages.report(of: vault)
             WatermarkWarning.report(on: vault)
             return vault
         } catch {

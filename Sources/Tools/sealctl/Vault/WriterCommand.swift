@@ -63,7 +63,7 @@ struct WriterNewCommand: SealctlCommand {
                 try key.write(to: file, protectedBy: protection)
                 return key
             }
-            Talk.note("other programs of this unix user can read \(file.printable) and sign as this writer.")
+            ConsoleMessages.note("other programs of this unix user can read \(file.printable) and sign as this writer.")
         }
         let fields: [(String, JSONText)] = [
             ("file", .string(file)), ("publicKey", .string(key.publicKey.description)),

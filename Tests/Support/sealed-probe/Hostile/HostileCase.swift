@@ -4,7 +4,7 @@ internal import XcodeEntitlements
 
 /// One input that must be refused, or that must at least cost little, and the public function that reads it.
 struct HostileCase {
-    enum Door: String {
+    enum EntryPoint: String {
         case group, accessGroup, propertyList, entitlements, profile
         /// A `project.pbxproj`.
         case project
@@ -13,18 +13,18 @@ struct HostileCase {
     }
 
     let name: String
-    let door: Door
+    let entryPoint: EntryPoint
     /// The bytes, created only when the case runs.
     let bytes: () -> [UInt8]
 
-    init(_ door: Door, _ name: String, _ bytes: @escaping () -> [UInt8]) {
-        self.door = door
+    init(_ entryPoint: EntryPoint, _ name: String, _ bytes: @escaping () -> [UInt8]) {
+        self.entryPoint = entryPoint
         self.name = name
         self.bytes = bytes
     }
 
     /// True if the input must be refused. Otherwise it must only cost little.
-    var isToBeRefused: Bool { ![.load, .settings, .info].contains(door) }
+    var isToBeRefused: Bool { ![.load, .settings, .info].contains(entryPoint) }
 
     /// Every case, in a fixed order.
     static var all: [HostileCase] {
@@ -48,8 +48,8 @@ struct HostileCase {
     }
 
     /// Returns the code of the refusal, or `nil` if the input is accepted.
-    static func refusal(_ bytes: [UInt8], at door: Door) -> String? {
-        switch door {
+    static func refusal(_ bytes: [UInt8], at entryPoint: EntryPoint) -> String? {
+        switch entryPoint {
         case .group:
             do throws(AppGroupError) { _ = try AppGroup(String(decoding: bytes, as: UTF8.self)) } catch {
                 return error.code.rawValue

@@ -2,13 +2,13 @@ internal import Glibc
 
 /// `hostile-costs`: passes the controls and every hostile input to their public functions, one after another.
 ///
-/// Prints a line for each, separated by tabs: its name, the door, the code of the refusal or `accepted`, the increase
+/// Prints a line for each, separated by tabs: its name, the entry point, the code of the refusal or `accepted`, the increase
 /// of the peak of resident memory in KiB, and the microseconds of processor time.
 func hostileCostsCommand(arguments: [String]) -> Int32 {
     guard arguments.isEmpty else { return 64 }
     // Tables that the first use creates do not count as a cost of an input.
     for hostile in HostileCase.controls + HostileCase.all.filter(\.isToBeRefused) {
-        _ = HostileCase.refusal(hostile.bytes(), at: hostile.door)
+        _ = HostileCase.refusal(hostile.bytes(), at: hostile.entryPoint)
     }
     for hostile in HostileCase.controls + HostileCase.all {
         let bytes = hostile.bytes()
@@ -17,10 +17,10 @@ func hostileCostsCommand(arguments: [String]) -> Int32 {
         guard forgetPeak() else { return 1 }
         let before = residentMemory("VmRSS:")
         let start = processorTime()
-        let code = HostileCase.refusal(bytes, at: hostile.door)
+        let code = HostileCase.refusal(bytes, at: hostile.entryPoint)
         let time = processorTime() - start
         let memory = max(0, residentMemory("VmHWM:") - before)
-        say("\(hostile.name)\t\(hostile.door.rawValue)\t\(code ?? "accepted")\t\(memory)\t\(time)")
+        say("\(hostile.name)\t\(hostile.entryPoint.rawValue)\t\(code ?? "accepted")\t\(memory)\t\(time)")
     }
     return 0
 }
@@ -29,7 +29,7 @@ func hostileCostsCommand(arguments: [String]) -> Int32 {
 func hostileWriteCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 1 else { return 64 }
     for (number, hostile) in HostileCase.all.enumerated() {
-        let path = "\(arguments[0])/\(1000 + number)-\(hostile.door.rawValue)"
+        let path = "\(arguments[0])/\(1000 + number)-\(hostile.entryPoint.rawValue)"
         guard let file = fopen(path, "wbx") else { return 1 }
         let bytes = hostile.bytes()
         let isWritten = fwrite(bytes, 1, bytes.count, file) == bytes.count

@@ -6,8 +6,8 @@ enum HostileProjects {
 
     private typealias Case = (String, () -> [UInt8])
 
-    private static func named(_ door: HostileCase.Door, _ cases: [Case]) -> [HostileCase] {
-        cases.map { name, bytes in HostileCase(door, "\(door.rawValue): \(name)", bytes) }
+    private static func named(_ entryPoint: HostileCase.EntryPoint, _ cases: [Case]) -> [HostileCase] {
+        cases.map { name, bytes in HostileCase(entryPoint, "\(entryPoint.rawValue): \(name)", bytes) }
     }
 
     private static func text(_ name: String, _ text: @escaping () -> String) -> Case { (name, { Array(text().utf8) }) }

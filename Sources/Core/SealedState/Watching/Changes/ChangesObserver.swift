@@ -4,14 +4,14 @@ internal import SharedFiles
 
 /// The state of one iterator: its last report of each record, and the records to look at.
 struct ChangesObserver: Sendable {
-    let told = ToldChanges()
+    let pending = PendingChanges()
     /// The watched names; nil for all present and future records.
     let names: [String]?
     var store: SealedStore
     /// The reason why there is no container; nil if there is one.
     var missing: StoreError?
     /// The last report of each record.
-    var states: [String: RecordLook] = [:]
+    var states: [String: RecordObservation] = [:]
     /// Records that may have changed since their last report.
     var waiting: Set<String> = []
     private var tree: RecordTree
@@ -35,7 +35,7 @@ struct ChangesObserver: Sendable {
     init(_ store: SealedStore, of names: [String]?) {
         self.store = store
         self.names = names
-        tree = RecordTree(told)
+        tree = RecordTree(pending)
         clock = ClockJumps(store.options)
     }
 
@@ -44,13 +44,13 @@ struct ChangesObserver: Sendable {
     /// - Throws: `StoreError` `.watchLimit`, `.file`.
     mutating func begin() throws(StoreError) {
         guard seen == nil else { return }
-        let told = told
+        let pending = pending
         let monitor = try StoreError.onWatching(store.group.identifier) { () throws(FileError) in
             try ClockMonitor.shared()
         }
-        alarm = monitor.register { told.mark { $0.clock = true } }
-        registry = try watch(store.watchedRegistryPath) { told.mark { $0.container = true } }
-        let count = told.signal.count
+        alarm = monitor.register { pending.mark { $0.clock = true } }
+        registry = try watch(store.watchedRegistryPath) { pending.mark { $0.container = true } }
+        let count = pending.signal.count
         waiting = try everything()
         initial = waiting
         seen = count
@@ -79,7 +79,7 @@ struct ChangesObserver: Sendable {
 
     private func watchFile(of name: String) throws(StoreError) -> MonitorRegistration {
         let path = store.watchedPath(of: try store.places.place(name))
-        return try watch(path) { [told] in told.mark { $0.paths.insert(path) } }
+        return try watch(path) { [pending] in pending.mark { $0.paths.insert(path) } }
     }
 }
 
@@ -95,10 +95,10 @@ extension ChangesObserver {
                 continue
             }
             // Before the gathering: a change during it increases the count and causes another one.
-            let count = told.signal.count
+            let count = pending.signal.count
             if seen == count {
                 rest()
-                await told.signal.wait(beyond: count)
+                await pending.signal.wait(beyond: count)
             } else {
                 seen = count
                 await gather()
@@ -132,7 +132,7 @@ extension ChangesObserver {
 
     /// Converts the notifications into records to look at.
     private mutating func gather() async {
-        let marks = told.take()
+        let marks = pending.take()
         let former = (store: store, isWhole: missing == nil && !hasFailed)
         do throws(StoreError) {
             store = try store.following()
@@ -156,7 +156,7 @@ extension ChangesObserver {
             names.filter { (try? store.places.place($0)).map { paths.contains(store.watchedPath(of: $0)) } ?? true })
     }
 
-    private mutating func gather(_ marks: ToldChanges.Marks) {
+    private mutating func gather(_ marks: PendingChanges.Marks) {
         let now = store.options.now()
         let jumped = marks.clock && clock.hasJumped(store.options)
         for (name, look) in states {
@@ -191,9 +191,9 @@ extension ChangesObserver {
             return true
         }
         if vault != nil { return true }
-        vault = try? watch(store.watchedVaultPath) { [told] in told.mark { $0.vault = true } }
+        vault = try? watch(store.watchedVaultPath) { [pending] in pending.mark { $0.vault = true } }
         // The vault may have been unlocked between the look and the start of its watch.
-        if vault != nil { told.mark { $0.vault = true } }
+        if vault != nil { pending.mark { $0.vault = true } }
         return vault != nil
     }
 }

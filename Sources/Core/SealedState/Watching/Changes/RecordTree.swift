@@ -16,13 +16,13 @@ struct RecordTree: Sendable {
     }
 
     private static let root = ContainerLayout.records
-    private let told: ToldChanges
+    private let pending: PendingChanges
     /// The directories by their path below the container.
     private var directories: [String: Watched] = [:]
     /// The directories whose last listing failed.
     private(set) var unlisted: Set<String> = []
 
-    init(_ told: ToldChanges) { self.told = told }
+    init(_ pending: PendingChanges) { self.pending = pending }
 
     /// Lists all directories again, in a container that may be another one.
     ///
@@ -89,7 +89,7 @@ extension RecordTree {
 
     private func register(_ path: String) throws(StoreError) -> MonitorRegistration {
         try StoreError.onWatching(path) { () throws(FileError) in
-            try FileMonitor.shared.watch(path) { [told] _ in told.mark { $0.paths.insert(path) } }
+            try FileMonitor.shared.watch(path) { [pending] _ in pending.mark { $0.paths.insert(path) } }
         }
     }
 
@@ -136,7 +136,7 @@ extension RecordTree {
 }
 
 /// The notifications for one observer since it last took them: between the monitor's thread and the iterating task.
-final class ToldChanges: Sendable {
+final class PendingChanges: Sendable {
     /// The things that may have changed.
     struct Marks {
         /// The paths as they are watched.

@@ -1,0 +1,167 @@
+internal import AppGroups
+internal import CryptoPrimitives
+public import SealedState
+internal import SharedFiles
+
+/// Moves plaintext of other programs into the sealed form of a group.
+///
+/// Every call seals each file durably, opens the sealed form as any reader would, compares it, and only then removes
+/// the plaintext, durably too. If a call is killed or interrupted at any point, repeating it completes the move without
+/// loss or duplicates. A target with different contents is a conflict.
+///
+/// Removing a file does not erase it (`docs/guides/coming-from.md`). End programs that still write the plaintext first.
+public struct PlaintextImporter: Sendable {
+    /// The target store.
+    public let store: SealedStore
+    /// The options of the moves.
+    public let options: PlaintextImportOptions
+
+    /// Creates moves into a store, with the given options.
+    public init(to store: SealedStore, options: PlaintextImportOptions = PlaintextImportOptions()) {
+        self.store = store
+        self.options = options
+    }
+
+    /// Moves a file of JSON, or a binary property list, into a record. Its bytes stay unchanged, except the dates.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - name: The record's name.
+    ///   - schemaVersion: The version of the record's type that reads these bytes.
+    ///   - dates: Keys of the JSON, at any depth, whose numbers are seconds since 2001, as Foundation's `JSONEncoder`
+    ///     writes dates: they become the text that records have.
+    /// - Throws: `StoreError`: `.sourceUnusable`, `.sourceChanged`, `.conflict`, `.sourceKept`, `.verificationFailed`,
+    ///   and those of writing and reading a record. After all but `.durabilityUnknown` the plaintext is unchanged.
+    public func record(
+        _ path: String, as name: String, schemaVersion: UInt32 = 1, dates: Set<String> = []
+    ) throws(StoreError) -> MovedItem {
+        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, dates: dates))
+    }
+
+    /// Moves a file that was sealed with AES-256-GCM, in CryptoKit's combined form, into a record.
+    ///
+    /// - Parameters:
+    ///   - path: The file: nonce, ciphertext and tag.
+    ///   - key: Its key.
+    ///   - name: The record's name.
+    ///   - schemaVersion: The version of the record's type that reads these bytes.
+    ///   - dates: As in `record`.
+    /// - Throws: `StoreError` as `record`; `.wrongKey`; `.cipherUnavailable`.
+    public func aesGCM(
+        _ path: String, key: PlaintextImportKey, as name: String, schemaVersion: UInt32 = 1, dates: Set<String> = []
+    ) throws(StoreError) -> MovedItem {
+        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, dates: dates, key: key))
+    }
+
+    /// Moves a file of any size into a sealed file, which `sealctl decrypt` opens. Memory stays constant.
+    ///
+    /// - Parameters:
+    ///   - path: The file.
+    ///   - target: The sealed file; by default `path` with the suffix `.sealed`. It gets the permission bits of the
+    ///     plaintext.
+    /// - Throws: `StoreError` as `record`.
+    public func file(_ path: String, to target: String? = nil) throws(StoreError) -> MovedItem {
+        let importer = try present()
+        let target = target ?? path + ContainerLayout.recordSuffix
+        let (directory, leaf) = try PlaintextSource.place(of: target)
+        let existing = try importer.attributes(of: leaf, in: directory, target)
+        let places = PlaintextImportExclusions(of: importer.store, options)
+        let isThere = existing?.kind == .regular
+        guard let source = try importer.source(path, places, orDone: { () throws(StoreError) in isThere }) else {
+            return MovedItem(path, .stream, target, .gone)
+        }
+        if let existing, existing.isSameFile(as: source.facts) {
+            throw StoreError(
+                .invalidName, StoreError.plaintextImport, target.printable, "It is the plaintext itself.",
+                advice: "Name another file for the sealed form.")
+        }
+        let isSealed = try source.holdsSealedForm()
+        guard options.sealsAgain || !isSealed else {
+            throw StoreError.unusable(
+                path, "It is sealed already.", advice: "Leave it as it is, or say that it is to be sealed again.")
+        }
+        let place = SealedFilePlace(leaf, in: directory, besides: source.facts, places)
+        return try Move(
+            source: source, form: StreamForm(of: source, at: place, for: importer.store), options: options
+        ).run()
+    }
+}
+
+extension PlaintextImporter {
+    /// Returns the same moves into the container that has the group's place now.
+    func present() throws(StoreError) -> PlaintextImporter {
+        PlaintextImporter(to: try store.following(), options: options)
+    }
+
+    private func record(_ path: String, _ plan: RecordPlan) throws(StoreError) -> MovedItem {
+        let importer = try present()
+        let places = PlaintextImportExclusions(of: importer.store, options, keys: [plan.key])
+        let isDone = { () throws(StoreError) in try importer.hasRecord(plan.name) }
+        guard let source = try importer.source(path, places, orDone: isDone) else {
+            return MovedItem(path, .record, plan.name, .gone)
+        }
+        return try importer.move(source, plan)
+    }
+
+    private func attributes(
+        of leaf: String, in directory: Directory, _ target: String
+    ) throws(StoreError) -> FileAttributes? {
+        do throws(FileError) { return try directory.attributes(leaf) } catch {
+            guard error.code == .notFound else { throw StoreError(error, StoreError.plaintextImport, target) }
+            return nil
+        }
+    }
+
+    /// Opens a file; returns `nil` if it is missing and its target exists.
+    func source(
+        _ path: String, _ places: PlaintextImportExclusions, orDone isDone: () throws(StoreError) -> Bool
+    ) throws(StoreError) -> PlaintextSource? {
+        do throws(StoreError) {
+            let source = try PlaintextSource(path: path, isDryRun: options.isDryRun)
+            try places.require(source)
+            return source
+        } catch {
+            guard (error.cause as? FileError)?.code == .notFound, try isDone() else { throw error }
+            return nil
+        }
+    }
+
+    func hasRecord(_ name: String) throws(StoreError) -> Bool { try hasValue(at: store.places.place(name)) }
+
+    func hasValue(at place: RecordPlace) throws(StoreError) -> Bool {
+        if case .value = try store.existing(at: place) { true } else { false }
+    }
+
+    func move(_ source: PlaintextSource, _ plan: RecordPlan) throws(StoreError) -> MovedItem {
+        var notes: [String] = []
+        let form = try RecordForm(
+            plan.payload(of: source, options, store, notes: &notes), as: plan.name, schemaVersion: plan.schemaVersion,
+            in: store, from: source.name)
+        var item = try Move(source: source, form: form, options: options).run()
+        item.notes += notes
+        return item
+    }
+}
+
+/// Options of moving plaintext.
+public struct PlaintextImportOptions: Sendable, Hashable {
+    /// A Boolean value that indicates whether the plaintext is kept. By default it is removed once its sealed form was
+    /// read back.
+    public var keepsSource = false
+    /// A Boolean value that indicates whether a target with different contents is replaced. By default that is a
+    /// conflict, and nothing is changed.
+    public var replacesTarget = false
+    /// A Boolean value that indicates whether everything is only read and compared, and nothing is written or removed.
+    public var isDryRun = false
+    /// A Boolean value that indicates whether `PlaintextImporter.file` seals a sealed file again. By default the file
+    /// is refused.
+    public var sealsAgain = false
+    /// Files that are never moved, under any of their names: those that the move itself needs. The group's vault and
+    /// the given keys of files are always among them.
+    public var excluded: Set<String> = []
+    /// The largest file that is read as a whole, in bytes: records, defaults. Streams have no limit. 16 MiB by default.
+    public var maximumFileSize = 16 << 20
+
+    /// Creates the default options.
+    public init() {}
+}

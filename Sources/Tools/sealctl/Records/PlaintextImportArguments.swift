@@ -1,0 +1,92 @@
+internal import ArgumentParser
+internal import AuditReports
+internal import SealedState
+internal import StateImport
+
+/// The options for the import of plaintext.
+struct PlaintextImportArguments: ParsableArguments {
+    @Flag(help: "Leave the plaintext where it is.")
+    var keepSource = false
+    @Flag(help: "Replace what is there already and differs.")
+    var replace = false
+    @Flag(help: "Say what would be done, and do nothing.")
+    var dryRun = false
+
+    /// - Parameter spared: The files that the command itself reads.
+    func options(excluding excluded: [String?] = []) -> PlaintextImportOptions {
+        var options = PlaintextImportOptions()
+        options.excluded = Set(excluded.compactMap { $0 })
+        options.keepsSource = keepSource
+        options.replacesTarget = replace
+        options.isDryRun = dryRun
+        return options
+    }
+}
+
+extension KeyOptions {
+    /// The files that open the vault.
+    var files: [String?] { [passphraseFile, keyFile, identity] }
+}
+
+/// The record that a file becomes.
+struct RecordOptions: ParsableArguments {
+    @Option(
+        parsing: .unconditional, help: ArgumentHelp("The version of the record's type, 1 or more.", valueName: "N"),
+        transform: Self.version)
+    var schemaVersion: UInt32 = 1
+    @Option(
+        help: ArgumentHelp(
+            "A key of the JSON whose number is a date in seconds since 2001; may be given several times.",
+            valueName: "KEY"))
+    var date: [String] = []
+
+    private static func version(_ argument: String) throws -> UInt32 {
+        guard let version = UInt32(argument), version > 0 else {
+            throw ValidationError("a schema version is a whole number from 1 to \(UInt32.max)")
+        }
+        return version
+    }
+}
+
+/// The import of one file: opens the store, moves the file and reports the result.
+struct FileMove {
+    let groupOptions: GroupOptions
+    let keyOptions: KeyOptions
+    let moving: PlaintextImportArguments
+    let output: OutputOptions
+    var sealsAgain = false
+
+    func run(_ body: (PlaintextImporter) throws(StoreError) -> MovedItem) throws(Failure) {
+        let store = try keyOptions.openStore(of: try groupOptions.appGroup())
+        defer { WatermarkWarning.report(on: store, asJSON: output.json) }
+        var options = moving.options(excluding: keyOptions.files)
+        options.sealsAgain = sealsAgain
+        let item: MovedItem
+        do throws(StoreError) { item = try body(PlaintextImporter(to: store, options: options)) } catch {
+            throw Failure(moving: error)
+        }
+        let view = MovedItemView(item)
+        try StandardStreams.print(output.json ? view.json.text : view.text)
+        if case .gone = item.outcome {
+            throw Failure(
+                .noInput, "sourceGone", "\(item.source.printable) is not there",
+                hint: "Where an earlier command has moved it, nothing is left to do; else name the file that is meant.")
+        }
+    }
+}
+
+extension Failure {
+    /// Creates a failure of a move. An existing record is a duplicate, as in `put --if-absent`. Advice about records is
+    /// left out if the fault is in a file of the user.
+    init(moving error: StoreError) {
+        let failure = Failure(error)
+        guard error.code == .conflict else {
+            let isOwn = error.cause == nil || error.code == .sourceChanged
+            self.init(failure.status, failure.code, failure.message, hint: isOwn ? error.advice : failure.hint)
+            return
+        }
+        self.init(
+            .duplicate, failure.code, failure.message,
+            hint: "Look at both; then remove one of them, or run it with --replace.")
+    }
+}
