@@ -1,4 +1,6 @@
 internal import CLinux
+// The thread attributes are this module's where FoundationEssentials is loaded.
+internal import CDispatch
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
