@@ -1,6 +1,6 @@
-internal import CLinux
-// The thread attributes are this module's where FoundationEssentials is loaded.
+// The thread attributes are CDispatch's where FoundationEssentials is loaded.
 internal import CDispatch
+internal import CLinux
 internal import Dispatch
 internal import Glibc
 internal import Synchronization
