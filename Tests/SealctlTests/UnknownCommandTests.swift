@@ -37,7 +37,7 @@ import Testing
     @Test func argumentsOfACommandAreNoCommands() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("ls", "{}")
-        #expect(try sandbox.succeed(["get", "ls"]).outputText == "{}\n")
+        #expect(try sandbox.succeed(["get", "ls"]).outputText.contains("{}"))
         #expect(try sandbox.succeed(["help", "vault"]).outputText.contains("SUBCOMMANDS"))
     }
 }
