@@ -166,7 +166,7 @@ import Testing
         try place(.state).memory.store(known)
         let file = try place(.home).memory
         file.store(known, isAccepted: true)
-        try place(.state).memory.store(known)
+        try place(.state).memory.store(known, chain: [known.personKey])
         let name = try #require(try SystemFile.names(directory.path("state/sealed-groups/Places")).first)
         try SystemFile.write(directory.path("state/sealed-groups/Places/\(name)"), [1])
         #expect(code { () throws(VaultError) in try file.requireAccepted() } == .denied)
