@@ -108,7 +108,7 @@ struct VaultEntitlements {
         return [
             AuditCheck.entitlementsWithoutVault.finding(
                 at: place, "\(member.applicationIdentifier) holds \(missing.map(\.identifier).listed()).",
-                remedy: "Take what is not needed out of the file, or make the vault: "
+                remedy: "Remove groups that are not needed from the file, or create the vault: "
                     + "sealctl vault create --access-group \(first)")
         ]
     }
