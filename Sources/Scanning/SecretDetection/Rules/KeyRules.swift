@@ -56,7 +56,7 @@ enum KeyRules {
         remedy: "Keep it sealed, and let it expire soon.", weight: .high)
     static let expiredJWT = SecretRule(
         id: "token.jwt.expired", title: "A JSON Web Token that has expired",
-        meaning: "It opens nothing any more, but tells who its subject is, and that live ones may lie there too.",
+        meaning: "It opens nothing any more, but it names its subject. Valid tokens may be stored in the same place.",
         remedy: "Delete it.", weight: .low)
 
     /// The rules that only detectors of other rules return.
