@@ -107,7 +107,7 @@ struct GoldenReader {
     private static func advice(onOlder error: StoreError, _ version: Int, hasStep: Bool) -> String {
         switch (error.code, hasStep) {
         case (.migrationFailed, _) where error.advice == error.code.defaultAdvice:
-            "Mend the step, or raise oldestReadableVersion to give version \(version) up."
+            "Correct the step, or raise oldestReadableVersion to give version \(version) up."
         case (.undecodable, true): "Give the step from version \(version) the type that was written then."
         case (.invalid, true): "Let the steps from version \(version) on make a value that keeps the rules."
         case (.undecodable, false), (.invalid, false):

@@ -151,9 +151,9 @@ private struct Ancestors {
             let check = AuditCheck.ancestorWritable
             switch error.code {
             case .unsafeMode:
-                return ([check.finding(at: place, "Everybody may write there.", remedy: error.advice)], [])
+                return ([check.finding(at: place, "Every user may write there.", remedy: error.advice)], [])
             case .wrongOwner where isOwnedByRunner:
-                let detail = "It belongs to another user, who may rename what lies in it."
+                let detail = "It belongs to another user, who may rename its entries."
                 return ([check.finding(at: place, detail, remedy: error.advice)], [])
             case .wrongOwner: return ([], [])
             default: return ([], ["The directories above could not be examined: \(error.description)"])

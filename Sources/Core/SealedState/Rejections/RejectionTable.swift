@@ -5,7 +5,7 @@ enum RejectionTable {
     private static let beforeOpening = [
         CodeEntry(
             .tooLarge, .size, .rejection,
-            says: "The file is larger than this store reads; nothing of it was looked at.",
+            says: "The file is larger than this store reads; none of it was examined.",
             advice: "Raise the store's size limit if the record is yours."),
         CodeEntry(
             .malformed, .shape, [.rejection, .evidence],
@@ -49,7 +49,7 @@ enum RejectionTable {
         CodeEntry(
             .retiredEpoch, .retirement, [.rejection, .evidence],
             says: "It was sealed under a key that a completed rotation has retired.",
-            advice: "Do not use it: somebody sealed it under a key that was retired, or put it back."),
+            advice: "Do not use it: it was sealed under the key after the rotation, or an old copy was put back."),
         CodeEntry(
             .downgraded, .retirement, [.rejection, .evidence],
             says:
@@ -79,7 +79,7 @@ enum RejectionTable {
     private static let order = [
         CodeEntry(
             .replayed, .order, [.rejection, .evidence],
-            says: "It is authentic, but older than a state that was accepted before: somebody put an old copy back.",
+            says: "It is authentic, but older than a state that was accepted before: an old copy was put back.",
             advice: outOfOrder),
         CodeEntry(
             .forked, .order, [.rejection, .evidence],
@@ -104,7 +104,7 @@ enum RejectionTable {
             advice: "Update this program."),
         CodeEntry(
             .unsafeStructure, .structure, [.rejection, .evidence],
-            says: "Its contents are nested deeper, hold more values or have longer keys than a decoder is given.",
+            says: "Its contents are nested deeper, hold more values or have longer keys than the store's limits allow.",
             advice: "Do not use it, and look at the program that wrote it; or raise the store's limits."),
         CodeEntry(
             .undecodable, .decoding, [.rejection, .evidence],
@@ -113,7 +113,7 @@ enum RejectionTable {
         CodeEntry(
             .migrationFailed, .migration, .rejection,
             says: "A step that turns an older schema version into the present one failed.",
-            advice: "Mend the step, or let a current program write the record anew."),
+            advice: "Correct the step, or let a current program write the record anew."),
         CodeEntry(
             .notYetValid, .freshness, [.rejection, .expected],
             says: "It was sealed in the future: the clock of this machine is wrong now, or was wrong then.",
@@ -125,10 +125,10 @@ enum RejectionTable {
         CodeEntry(
             .invalid, .rules, [.rejection, .evidence],
             says: "It decodes, but it breaks the record's own rules.",
-            advice: "Look at the program that wrote it; its next valid write mends it."),
+            advice: "Look at the program that wrote it; its next valid write replaces it."),
     ]
 
-    private static let outOfOrder = "Do not use it; the producing program's next write mends it."
+    private static let outOfOrder = "Do not use it; the producing program's next write replaces it."
 }
 
 /// The tables of `docs/validation.md`, generated from the sources.

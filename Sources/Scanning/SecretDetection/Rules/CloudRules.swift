@@ -5,76 +5,78 @@ enum CloudRules {
         remedy: "Deactivate it in IAM, and look through CloudTrail.", weight: .high)
     static let awsSecret = SecretRule(
         id: "token.aws-secret", title: "An AWS secret access key",
-        meaning: "Whoever reads it can use the AWS account as its owner.",
+        meaning: "An attacker who reads it can use the AWS account as its owner.",
         remedy: "Deactivate it in IAM, and look through CloudTrail.", weight: .critical)
     static let twilio = SecretRule(
         id: "token.twilio", title: "A Twilio credential",
-        meaning: "Whoever reads it can send messages and calls at the owner's cost.",
+        meaning: "An attacker who reads it can send messages and calls at the owner's cost.",
         remedy: "Delete it in Twilio's console, under API keys.", weight: .high)
     private static let bedrock = SecretRule(
         id: "token.aws-bedrock", title: "An Amazon Bedrock key",
-        meaning: "Whoever reads it can use models at the owner's cost.",
+        meaning: "An attacker who reads it can use models at the owner's cost.",
         remedy: "Delete it in IAM, under the user's service credentials.", weight: .high)
     private static let googleKey = SecretRule(
         id: "token.google-api-key", title: "A Google API key",
-        meaning: "Whoever reads it can use the services that it is not restricted from.",
+        meaning: "An attacker who reads it can use the services that it is not restricted from.",
         remedy: "Restrict it to the application, or replace it, in Google Cloud's credentials page.", weight: .medium)
     private static let googleSecret = SecretRule(
         id: "token.google-oauth-secret", title: "A Google OAuth client secret",
-        meaning: "Whoever reads it can ask for tokens as the client.",
+        meaning: "An attacker who reads it can ask for tokens as the client.",
         remedy: "Reset it in Google Cloud's credentials page.", weight: .high)
     private static let googleToken = SecretRule(
         id: "token.google-oauth", title: "A Google access token",
-        meaning: "Whoever reads it can act as its owner for about an hour.",
+        meaning: "An attacker who reads it can act as its owner for about an hour.",
         remedy: "Revoke it, and keep the refresh token sealed.", weight: .high)
     private static let googleRefresh = SecretRule(
         id: "token.google-refresh", title: "A Google refresh token",
-        meaning: "Whoever reads it can go on to act as its owner.",
+        meaning: "An attacker who reads it can continue to act as its owner.",
         remedy: "Revoke it in the owner's Google account.", weight: .high)
     private static let azureStorage = SecretRule(
         id: "token.azure-storage", title: "An Azure account key",
-        meaning: "Whoever reads it can read and change all that the account stores.",
+        meaning: "An attacker who reads it can read and change all that the account stores.",
         remedy: "Rotate it in the account's access keys.", weight: .critical)
     private static let azureShared = SecretRule(
         id: "token.azure-sas", title: "An Azure shared access signature",
-        meaning: "Whoever reads it can do what it was signed for, until it expires.",
+        meaning: "An attacker who reads it can do what it was signed for, until it expires.",
         remedy: "Rotate the key that signed it.", weight: .high)
     private static let azureClient = SecretRule(
         id: "token.azure-client-secret", title: "An Entra client secret",
-        meaning: "Whoever reads it can sign in as the application.",
+        meaning: "An attacker who reads it can sign in as the application.",
         remedy: "Delete it among the application's certificates and secrets.", weight: .high)
     private static let azureDevOps = SecretRule(
         id: "token.azure-devops", title: "An Azure DevOps token",
-        meaning: "Whoever reads it can use repositories and pipelines.",
+        meaning: "An attacker who reads it can use repositories and pipelines.",
         remedy: "Revoke it among the user's personal access tokens.", weight: .high)
     private static let digitalOcean = SecretRule(
         id: "token.digitalocean", title: "A DigitalOcean token",
-        meaning: "Whoever reads it can use the account's servers.",
+        meaning: "An attacker who reads it can use the account's servers.",
         remedy: "Delete it under API in DigitalOcean's panel.", weight: .critical)
     private static let heroku = SecretRule(
         id: "token.heroku-platform", title: "A Heroku token",
-        meaning: "Whoever reads it can change and read applications on Heroku.",
+        meaning: "An attacker who reads it can change and read applications on Heroku.",
         remedy: "Revoke it in Heroku's account settings.", weight: .high)
     private static let alibaba = SecretRule(
         id: "token.alibaba", title: "An Alibaba Cloud access key",
         meaning: "Together with its secret it can use an account.",
         remedy: "Disable it in RAM.", weight: .high)
     private static let fly = SecretRule(
-        id: "token.fly", title: "A Fly.io token", meaning: "Whoever reads it can deploy and change applications.",
+        id: "token.fly", title: "A Fly.io token",
+        meaning: "An attacker who reads it can deploy and change applications.",
         remedy: "Revoke it with `fly tokens revoke`.", weight: .high)
     private static let cloudflareCA = SecretRule(
         id: "token.cloudflare-ca", title: "A Cloudflare Origin CA key",
-        meaning: "Whoever reads it can have certificates made.",
+        meaning: "An attacker who reads it can obtain certificates.",
         remedy: "Change it in Cloudflare's profile, under API Tokens.", weight: .high)
     private static let supabase = SecretRule(
         id: "token.supabase", title: "A Supabase key",
-        meaning: "Whoever reads it can use a project past its row rules.",
+        meaning: "An attacker who reads it can use a project past its row rules.",
         remedy: "Revoke it in the project's or the account's settings.", weight: .high)
     private static let databricks = SecretRule(
-        id: "token.databricks", title: "A Databricks token", meaning: "Whoever reads it can use a workspace.",
+        id: "token.databricks", title: "A Databricks token", meaning: "An attacker who reads it can use a workspace.",
         remedy: "Revoke it in the user's settings.", weight: .high)
     private static let planetScale = SecretRule(
-        id: "token.planetscale", title: "A PlanetScale credential", meaning: "Whoever reads it can use a database.",
+        id: "token.planetscale", title: "A PlanetScale credential",
+        meaning: "An attacker who reads it can use a database.",
         remedy: "Delete it in PlanetScale's settings.", weight: .high)
 
     static let detectors: [Detector] =

@@ -1,46 +1,49 @@
 /// Rules for hosts of source code and its builds.
 enum CodeHostRules {
     private static let gitHub = SecretRule(
-        id: "token.github", title: "A GitHub token", meaning: "Whoever reads it can act as its owner on GitHub.",
+        id: "token.github", title: "A GitHub token",
+        meaning: "An attacker who reads it can act as its owner on GitHub.",
         remedy: "Delete it in GitHub's developer settings.", weight: .critical)
     private static let gitLab = SecretRule(
         id: "token.gitlab", title: "A GitLab token",
-        meaning: "Whoever reads it can act as its owner, or as a runner, on GitLab.",
+        meaning: "An attacker who reads it can act as its owner, or as a runner, on GitLab.",
         remedy: "Revoke it in GitLab's access tokens.", weight: .critical)
     private static let bitbucket = SecretRule(
         id: "token.bitbucket", title: "A Bitbucket app password",
-        meaning: "Whoever reads it can act as its owner on Bitbucket.",
+        meaning: "An attacker who reads it can act as its owner on Bitbucket.",
         remedy: "Revoke it in Bitbucket's settings.", weight: .high)
     private static let atlassian = SecretRule(
         id: "token.atlassian", title: "An Atlassian token",
-        meaning: "Whoever reads it can act as its owner in Jira and Confluence.",
+        meaning: "An attacker who reads it can act as its owner in Jira and Confluence.",
         remedy: "Revoke it in the Atlassian account's security settings.", weight: .high)
     private static let artifactory = SecretRule(
         id: "token.artifactory", title: "An Artifactory key",
-        meaning: "Whoever reads it can read and publish artefacts.",
+        meaning: "An attacker who reads it can read and publish artefacts.",
         remedy: "Revoke it in the JFrog platform.", weight: .high)
     private static let sourcegraph = SecretRule(
         id: "token.sourcegraph", title: "A Sourcegraph token",
-        meaning: "Whoever reads it can read the code that its owner can.",
+        meaning: "An attacker who reads it can read the code that its owner can.",
         remedy: "Delete it in Sourcegraph's settings.", weight: .high)
     private static let terraform = SecretRule(
-        id: "token.terraform", title: "A Terraform token", meaning: "Whoever reads it can change infrastructure.",
+        id: "token.terraform", title: "A Terraform token",
+        meaning: "An attacker who reads it can change infrastructure.",
         remedy: "Revoke it in HCP Terraform's settings.", weight: .critical)
     private static let pulumi = SecretRule(
-        id: "token.pulumi", title: "A Pulumi token", meaning: "Whoever reads it can change infrastructure.",
+        id: "token.pulumi", title: "A Pulumi token", meaning: "An attacker who reads it can change infrastructure.",
         remedy: "Revoke it in Pulumi Cloud's settings.", weight: .high)
     private static let doppler = SecretRule(
-        id: "token.doppler", title: "A Doppler token", meaning: "Whoever reads it can read a store of secrets.",
+        id: "token.doppler", title: "A Doppler token", meaning: "An attacker who reads it can read a store of secrets.",
         remedy: "Revoke it in Doppler's dashboard.", weight: .critical)
     private static let vault = SecretRule(
-        id: "token.vault", title: "A HashiCorp Vault token", meaning: "Whoever reads it can read a store of secrets.",
+        id: "token.vault", title: "A HashiCorp Vault token",
+        meaning: "An attacker who reads it can read a store of secrets.",
         remedy: "Revoke it with `vault token revoke`.", weight: .critical)
     private static let onePassword = SecretRule(
         id: "token.1password", title: "A 1Password secret key or service token",
-        meaning: "Whoever reads it has one of the two keys to a store of passwords, or reads it at once.",
+        meaning: "An attacker who reads it has one of the two keys to a store of passwords, or reads it at once.",
         remedy: "Regenerate it in 1Password.", weight: .critical)
     private static let linear = SecretRule(
-        id: "token.linear", title: "A Linear key", meaning: "Whoever reads it can act as its owner in Linear.",
+        id: "token.linear", title: "A Linear key", meaning: "An attacker who reads it can act as its owner in Linear.",
         remedy: "Revoke it in Linear's settings.", weight: .high)
 
     static let detectors: [Detector] =
@@ -101,7 +104,8 @@ enum PackageRules {
     private static func rule(_ id: String, _ name: String, _ place: String) -> SecretRule {
         SecretRule(
             id: id, title: name,
-            meaning: "Whoever reads it can publish in its owner's name: what is published runs on others' machines.",
+            meaning:
+                "An attacker who reads it can publish in its owner's name. Published code runs on others' machines.",
             remedy: "Revoke it in \(place).", weight: .critical)
     }
 

@@ -60,30 +60,32 @@ enum ContextRules {
         Entry(
             rule: SecretRule(
                 id: "token.heroku", title: "A Heroku key",
-                meaning: "Whoever reads it can change and read applications on Heroku.",
+                meaning: "An attacker who reads it can change and read applications on Heroku.",
                 remedy: "Regenerate it in Heroku's account settings.", weight: .high), vendors: ["heroku"], forms: .uuid
         ),
         Entry(
             rule: SecretRule(
-                id: "token.datadog", title: "A Datadog key", meaning: "Whoever reads it can send or read measurements.",
+                id: "token.datadog", title: "A Datadog key",
+                meaning: "An attacker who reads it can send or read measurements.",
                 remedy: "Revoke it under Organization Settings in Datadog.", weight: .medium),
             vendors: ["datadog", "ddapikey", "ddapp"], forms: [.hex32, .hex40]),
         Entry(rule: CloudRules.twilio, vendors: ["twilio"], forms: .hex32),
         Entry(
             rule: SecretRule(
                 id: "token.cloudflare", title: "A Cloudflare key",
-                meaning: "Whoever reads it can change zones and traffic.",
+                meaning: "An attacker who reads it can change zones and traffic.",
                 remedy: "Roll it in Cloudflare's profile, under API Tokens.", weight: .high),
             vendors: ["cloudflare", "cfapi"], forms: [.base64url, .hex37]),
         Entry(
             rule: SecretRule(
                 id: "token.facebook-secret", title: "A Facebook application secret",
-                meaning: "Whoever reads it can act as the application.",
+                meaning: "An attacker who reads it can act as the application.",
                 remedy: "Reset it in the application's settings at Meta.", weight: .high),
             vendors: ["facebook", "fbapp", "fbsecret", "instagram"], forms: .hex32),
         Entry(
             rule: SecretRule(
-                id: "token.algolia", title: "An Algolia key", meaning: "Whoever reads it can search or change indices.",
+                id: "token.algolia", title: "An Algolia key",
+                meaning: "An attacker who reads it can search or change indices.",
                 remedy: "Regenerate it in Algolia's dashboard.", weight: .medium), vendors: ["algolia"], forms: .hex32),
     ]
 }

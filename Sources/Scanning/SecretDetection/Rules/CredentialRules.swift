@@ -2,22 +2,23 @@
 enum WebRules {
     private static let address = SecretRule(
         id: "url.credentials", title: "A password in an address",
-        meaning: "Whoever reads it can sign in to the service that it names.",
+        meaning: "An attacker who reads it can sign in to the service that it names.",
         remedy: "Take the password out of the address, and change it.", weight: .high)
     private static let basic = SecretRule(
         id: "header.basic", title: "A user's name and password in base64",
-        meaning: "Whoever reads it can sign in as its owner: base64 hides nothing.",
+        meaning: "An attacker who reads it can sign in as its owner. Base64 does not encrypt.",
         remedy: "Keep a token that can be revoked instead, and change the password.", weight: .high)
     private static let bearer = SecretRule(
         id: "header.bearer", title: "A bearer token",
-        meaning: "Whoever reads it can act as its owner until it is revoked or expires.",
+        meaning: "An attacker who reads it can act as its owner until it is revoked or expires.",
         remedy: "Revoke it where it was issued, and keep headers out of files.", weight: .high)
     private static let command = SecretRule(
-        id: "command.password", title: "A password in a command", meaning: "Whoever reads it can sign in as its owner.",
+        id: "command.password", title: "A password in a command",
+        meaning: "An attacker who reads it can sign in as its owner.",
         remedy: "Change it, and hand it over in a file that only its owner can read.", weight: .high)
     private static let netrc = SecretRule(
         id: "command.netrc", title: "A password of netrc",
-        meaning: "Whoever reads it can sign in to the machine that it names.",
+        meaning: "An attacker who reads it can sign in to the machine that it names.",
         remedy: "Change it, and keep a token that can be revoked.", weight: .high)
 
     static let detectors: [Detector] =
@@ -35,7 +36,7 @@ enum WebRules {
 enum HashRules {
     private static let passwordHash = SecretRule(
         id: "hash.password", title: "A password's hash",
-        meaning: "Whoever reads it can try passwords against it at leisure.",
+        meaning: "An attacker who reads it can try passwords against it offline.",
         remedy: "Keep it on the server. Change the password if it is a weak one.", weight: .medium)
 
     static let detectors: [Detector] =

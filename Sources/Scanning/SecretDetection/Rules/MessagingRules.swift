@@ -3,40 +3,45 @@ internal import PropertyLists
 /// Messages: chat, mail, telephone.
 enum MessagingRules {
     private static let slack = SecretRule(
-        id: "token.slack", title: "A Slack token", meaning: "Whoever reads it can read and write in a workspace.",
+        id: "token.slack", title: "A Slack token",
+        meaning: "An attacker who reads it can read and write in a workspace.",
         remedy: "Revoke it with Slack's `auth.revoke`, or in the application's settings.", weight: .high)
     private static let slackHook = SecretRule(
-        id: "token.slack-webhook", title: "A Slack webhook", meaning: "Whoever reads it can write in a channel.",
+        id: "token.slack-webhook", title: "A Slack webhook",
+        meaning: "An attacker who reads it can write in a channel.",
         remedy: "Remove it in the application's settings.", weight: .medium)
     private static let teamsHook = SecretRule(
-        id: "token.teams-webhook", title: "A Teams webhook", meaning: "Whoever reads it can write in a channel.",
+        id: "token.teams-webhook", title: "A Teams webhook",
+        meaning: "An attacker who reads it can write in a channel.",
         remedy: "Remove the connector from the channel.", weight: .medium)
     private static let discord = SecretRule(
-        id: "token.discord", title: "A Discord bot's token", meaning: "Whoever reads it can act as the bot.",
+        id: "token.discord", title: "A Discord bot's token", meaning: "An attacker who reads it can act as the bot.",
         remedy: "Reset it in Discord's developer portal.", weight: .high)
     private static let discordHook = SecretRule(
-        id: "token.discord-webhook", title: "A Discord webhook", meaning: "Whoever reads it can write in a channel.",
+        id: "token.discord-webhook", title: "A Discord webhook",
+        meaning: "An attacker who reads it can write in a channel.",
         remedy: "Delete it in the channel's settings.", weight: .medium)
     private static let telegram = SecretRule(
-        id: "token.telegram", title: "A Telegram bot's token", meaning: "Whoever reads it can act as the bot.",
+        id: "token.telegram", title: "A Telegram bot's token", meaning: "An attacker who reads it can act as the bot.",
         remedy: "Revoke it with BotFather.", weight: .high)
     private static let sendGrid = SecretRule(
-        id: "token.sendgrid", title: "A SendGrid key", meaning: "Whoever reads it can send mail as its owner.",
+        id: "token.sendgrid", title: "A SendGrid key", meaning: "An attacker who reads it can send mail as its owner.",
         remedy: "Delete it in SendGrid's settings.", weight: .high)
     private static let mailgun = SecretRule(
-        id: "token.mailgun", title: "A Mailgun key", meaning: "Whoever reads it can send mail as its owner.",
+        id: "token.mailgun", title: "A Mailgun key", meaning: "An attacker who reads it can send mail as its owner.",
         remedy: "Delete it in Mailgun's settings.", weight: .high)
     private static let mailchimp = SecretRule(
-        id: "token.mailchimp", title: "A Mailchimp key", meaning: "Whoever reads it can read and mail lists of people.",
+        id: "token.mailchimp", title: "A Mailchimp key",
+        meaning: "An attacker who reads it can read and mail lists of people.",
         remedy: "Revoke it in Mailchimp's account.", weight: .high)
     private static let mandrill = SecretRule(
-        id: "token.mandrill", title: "A Mandrill key", meaning: "Whoever reads it can send mail as its owner.",
+        id: "token.mandrill", title: "A Mandrill key", meaning: "An attacker who reads it can send mail as its owner.",
         remedy: "Revoke it in Mandrill's settings.", weight: .high)
     private static let brevo = SecretRule(
-        id: "token.brevo", title: "A Brevo key", meaning: "Whoever reads it can send mail as its owner.",
+        id: "token.brevo", title: "A Brevo key", meaning: "An attacker who reads it can send mail as its owner.",
         remedy: "Delete it in Brevo's settings.", weight: .high)
     private static let resend = SecretRule(
-        id: "token.resend", title: "A Resend key", meaning: "Whoever reads it can send mail as its owner.",
+        id: "token.resend", title: "A Resend key", meaning: "An attacker who reads it can send mail as its owner.",
         remedy: "Delete it in Resend's dashboard.", weight: .high)
 
     static let detectors: [Detector] =

@@ -1,34 +1,36 @@
 /// Rules for payments and shops.
 enum PaymentRules {
     private static let stripe = SecretRule(
-        id: "token.stripe", title: "A Stripe key", meaning: "Whoever reads it can read and move payments.",
+        id: "token.stripe", title: "A Stripe key", meaning: "An attacker who reads it can read and move payments.",
         remedy: "Roll it in Stripe's dashboard.", weight: .critical)
     private static let stripeHook = SecretRule(
         id: "token.stripe-webhook", title: "A Stripe webhook secret",
-        meaning: "Whoever reads it can forge Stripe's messages.",
+        meaning: "An attacker who reads it can forge Stripe's messages.",
         remedy: "Roll it at the webhook in Stripe's dashboard.", weight: .high)
     private static let square = SecretRule(
-        id: "token.square", title: "A Square credential", meaning: "Whoever reads it can read and move payments.",
+        id: "token.square", title: "A Square credential",
+        meaning: "An attacker who reads it can read and move payments.",
         remedy: "Replace it in Square's developer console.", weight: .critical)
     private static let shopify = SecretRule(
-        id: "token.shopify", title: "A Shopify token", meaning: "Whoever reads it can read and change a shop.",
+        id: "token.shopify", title: "A Shopify token", meaning: "An attacker who reads it can read and change a shop.",
         remedy: "Rotate it in the application's settings.", weight: .high)
     private static let braintree = SecretRule(
         id: "token.braintree", title: "A Braintree access token",
-        meaning: "Whoever reads it can read and move payments.",
+        meaning: "An attacker who reads it can read and move payments.",
         remedy: "Replace it in Braintree's control panel.", weight: .critical)
     private static let plaid = SecretRule(
         id: "token.plaid", title: "A Plaid access token",
-        meaning: "Whoever reads it, with the client's secret, reads bank accounts.",
+        meaning: "An attacker who reads it and has the client's secret can read bank accounts.",
         remedy: "Invalidate it with Plaid's `/item/access_token/invalidate`.", weight: .high)
     private static let adyen = SecretRule(
-        id: "token.adyen", title: "An Adyen key", meaning: "Whoever reads it can read and move payments.",
+        id: "token.adyen", title: "An Adyen key", meaning: "An attacker who reads it can read and move payments.",
         remedy: "Generate a new one in Adyen's customer area.", weight: .critical)
     private static let flutterwave = SecretRule(
-        id: "token.flutterwave", title: "A Flutterwave key", meaning: "Whoever reads it can read and move payments.",
+        id: "token.flutterwave", title: "A Flutterwave key",
+        meaning: "An attacker who reads it can read and move payments.",
         remedy: "Replace it in Flutterwave's dashboard.", weight: .critical)
     private static let easyPost = SecretRule(
-        id: "token.easypost", title: "An EasyPost key", meaning: "Whoever reads it can buy postage.",
+        id: "token.easypost", title: "An EasyPost key", meaning: "An attacker who reads it can buy postage.",
         remedy: "Delete it in EasyPost's dashboard.", weight: .high)
     private static let razorpay = SecretRule(
         id: "token.razorpay", title: "A Razorpay key",

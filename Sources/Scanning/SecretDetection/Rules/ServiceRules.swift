@@ -3,7 +3,8 @@ enum ServiceRules {
     private static func rule(
         _ id: String, _ name: String, _ meaning: String, _ remedy: String, _ weight: SecretRule.Weight = .high
     ) -> SecretRule {
-        SecretRule(id: id, title: name, meaning: "Whoever reads it can \(meaning).", remedy: remedy, weight: weight)
+        SecretRule(
+            id: id, title: name, meaning: "An attacker who reads it can \(meaning).", remedy: remedy, weight: weight)
     }
 
     private static let facebook = rule(
@@ -77,7 +78,7 @@ enum ModelRules {
     private static func rule(_ id: String, _ name: String, _ place: String) -> SecretRule {
         SecretRule(
             id: id, title: name,
-            meaning: "Whoever reads it can use models at its owner's cost, and may read what was kept.",
+            meaning: "An attacker who reads it can use models at its owner's cost, and may read stored data.",
             remedy: "Delete it in \(place).", weight: .high)
     }
 

@@ -4,7 +4,7 @@ enum ToolRules {
         _ id: String, _ name: String, _ meaning: String, _ place: String, _ weight: SecretRule.Weight = .high
     ) -> SecretRule {
         SecretRule(
-            id: id, title: name, meaning: "Whoever reads it can \(meaning).", remedy: "Revoke it in \(place).",
+            id: id, title: name, meaning: "An attacker who reads it can \(meaning).", remedy: "Revoke it in \(place).",
             weight: weight)
     }
 

@@ -1,15 +1,16 @@
 // Checks of links, special files and leftovers.
 extension AuditCheck {
     static let linkLeaves = AuditCheck(
-        id: "link.leaves-container", severity: .high, title: "A link leads out of the container",
-        meaning: "A program that follows it reads or writes somewhere else. The library never follows links.",
+        id: "link.leaves-container", severity: .high, title: "A link points out of the container",
+        meaning: "A program that follows it reads or writes outside the container. The library never follows links.",
         remedy: "Remove it: rm {file}",
         references: [Reference.leakage, Reference.validation])
 
     static let linkPresent = AuditCheck(
         id: "link.present", severity: .low, title: "A link in the container",
         meaning:
-            "It leads to another place of the container; medium in a record's place. The library never follows links.",
+            "It points to another place in the container; medium in a record's place. The library never follows "
+            + "links.",
         remedy: "Remove it, or put a real file or directory in its place: rm {file}",
         references: [Reference.validation])
 
@@ -17,12 +18,14 @@ extension AuditCheck {
         id: "special.file", severity: .medium, title: "A FIFO, socket or device",
         meaning:
             "Opening it may block a program; high for a device, which leads out of the container. It was not opened.",
-        remedy: "Find out which program made it, and remove it: rm {file}",
+        remedy: "Find out which program created it, and remove it: rm {file}",
         references: [Reference.validation])
 
     static let leftoverTemporary = AuditCheck(
         id: "leftover.temporary", severity: .low, title: "A left-over temporary file",
-        meaning: "A writer crashed before it gave the new value its name. The next write of that record removes it.",
+        meaning:
+            "A writer crashed before it renamed the file to the record's name. The next write of that record removes "
+            + "it.",
         remedy: "Remove it: rm {file}",
         references: [Reference.leakage])
 
@@ -34,41 +37,43 @@ extension AuditCheck {
 
     static let leftoverBackup = AuditCheck(
         id: "leftover.backup", severity: .low, title: "A backup of a file",
-        meaning: "By its name an editor or a person left it: it keeps what was changed or removed in the file itself.",
+        meaning:
+            "By its name an editor or a person left it. It still has contents that were changed or removed in the "
+            + "file itself.",
         remedy: "Remove it: rm {file}",
         references: [Reference.leakage, Reference.testStorage])
 
     static let logPresent = AuditCheck(
         id: "log.present", severity: .info, title: "A log in the container",
-        meaning: "Logs gather what programs meet, and every member of the group and every backup gets them.",
-        remedy: "Write logs where the system keeps them, and remove this one: rm {file}",
+        meaning: "Logs contain data that programs handle, and every member of the group and every backup gets them.",
+        remedy: "Write logs to the system's place for logs, and remove this one: rm {file}",
         references: [Reference.leakage, Reference.testLogs])
 
     static let coreDump = AuditCheck(
         id: "leftover.core-dump", severity: .high, title: "The memory of a program that crashed",
         meaning:
-            "A core file holds what the program had in memory, keys and plaintext included. Those of the library are "
-            + "kept out of it, others are not.",
+            "A core file contains the program's memory, keys and plaintext included. The library keeps its own keys "
+            + "and plaintext out of it. Other secrets are in it.",
         remedy: "Remove it, and start the program without cores (ulimit -c 0): rm {file}",
         references: [Reference.leakage, Reference.testMemory])
 
     static let staleLock = AuditCheck(
         id: "lock.stale", severity: .low, title: "A lock file of a process that is gone",
-        meaning: "It names a process that does not run here: programs that go by it may wait or refuse for ever.",
-        remedy: "See that nobody uses it (fuser {file}), then remove it: rm {file}",
+        meaning: "It names a process that does not run here. Programs that rely on it may wait or refuse for ever.",
+        remedy: "Check that no process uses it (fuser {file}), then remove it: rm {file}",
         references: [Reference.validation])
 
     static let lockMisplaced = AuditCheck(
-        id: "lock.misplaced", severity: .medium, title: "Something else has the place of a lock file",
+        id: "lock.misplaced", severity: .medium, title: "Another file is in the place of a lock file",
         meaning:
-            "Programs of the group take their locks on an empty file of that name; where it is a directory none of "
+            "Programs of the group take their locks on an empty file of that name. If it is a directory, none of "
             + "them can write.",
         remedy: "See what it is (ls -ld {file}), and move it away: the next writer makes the lock file anew.",
         references: [Reference.validation, Reference.interaction])
 
     static let fileUnexamined = AuditCheck(
         id: "file.unexamined", severity: .low, title: "Something was not examined",
-        meaning: "It could not be read, or lies beyond a limit of the audit: nothing is known of it.",
+        meaning: "It could not be read, or is beyond a limit of the audit. Its contents are not known.",
         remedy: "See what it is: ls -ld {file}",
         references: [Reference.storage])
 

@@ -5,46 +5,50 @@ extension AuditCheck {
     static let plaintextFile = AuditCheck(
         id: "plaintext.file", severity: .medium, title: "A file is not sealed",
         meaning:
-            "Whoever reads the disk, a backup or the container reads it. High among the records, low in the caches; "
-            + "one step less where it is of no known form, information only for an image.",
+            "A program that can read the disk, a backup or the container can read it. High among the records, low in "
+            + "the caches; one level lower for a file of unknown form, info for an image.",
         remedy: "Seal it and remove the original: sealctl encrypt --group {group} -o {file}.sealed {file} && rm {file}",
         references: [Reference.storage, Reference.testStorage, Reference.testBackups])
 
     static let keyFileInside = AuditCheck(
-        id: "keyfile.inside-container", severity: .critical, title: "A key file lies in the container",
-        meaning: "It opens a vault without a passphrase, and every backup of the container carries it along.",
-        remedy: "Move it to where key files belong, out of the container, and make a new one if others could read it: "
+        id: "keyfile.inside-container", severity: .critical, title: "A key file is in the container",
+        meaning: "It opens a vault without a passphrase, and every backup of the container includes it.",
+        remedy:
+            "Move it out of the container to the place for key files, and make a new one if others could read it: "
             + "ls -l {file}",
         references: [Reference.keys, Reference.testKeys, Reference.testKeysInFiles])
 
     static let vaultInside = AuditCheck(
-        id: "vault.inside-container", severity: .high, title: "A vault lies in the container",
-        meaning: "Keys travel together with what they open; every member may replace it.",
+        id: "vault.inside-container", severity: .high, title: "A vault is in the container",
+        meaning: "The keys are stored together with the data that they open, and every member can replace the vault.",
         remedy: "Move it away, or remove it if it is a copy: ls -l {file}",
         references: [Reference.keys, Reference.testKeys])
 
     static let notSealed = AuditCheck(
         id: "blob.not-sealed", severity: .high, title: "A file claims to be sealed and is not",
         meaning:
-            "It has the name of a sealed file and lies open: whoever made it, or relies on it, takes it for sealed.",
+            "It has the name of a sealed file, but it is plaintext. The program that wrote it, and programs that "
+            + "rely on it, treat it as sealed.",
         remedy:
-            "Let the producing program write it anew. Of a record this leaves a copy in Quarantine, which is plaintext "
-            + "as well: remove that then.",
+            "Let the producing program write it anew. For a record, this leaves a copy in Quarantine, which is "
+            + "plaintext as well: remove that copy then.",
         references: [Reference.storage, Reference.testStorage])
 
     static let rawKey = AuditCheck(
-        id: "keyfile.raw", severity: .high, title: "A bare key lies in the container",
+        id: "keyfile.raw", severity: .high, title: "A bare key is in the container",
         meaning:
             "By its name, its size and its randomness it is a symmetric or private key, in raw bytes or written in "
-            + "hexadecimal or base64: it opens what it was made for, and every backup of the container carries it along.",
+            + "hexadecimal or base64. It opens the data that it was made for, and every backup of the container "
+            + "includes it.",
         remedy: "Keep it in the group's vault instead, make a new one if others could read it, and remove the file: "
             + "sealctl vault add --group {group} -s SERVICE -a ACCOUNT --value-file {file} && rm {file}",
         references: [Reference.keys, Reference.storage, Reference.testKeys, Reference.testKeysInFiles])
 
     static let plaintextShare = AuditCheck(
         id: "container.plaintext-share", severity: .info, title: "Part of the container is not sealed",
-        meaning: "The container holds sealed blobs, and at least a tenth of its bytes lies open beside them.",
-        remedy: "Move what belongs to the group's programs in: sealctl import container --group {group} --dry-run",
+        meaning: "The container holds sealed blobs, but at least a tenth of its bytes is plaintext.",
+        remedy: "Import the files that belong to the group's programs: "
+            + "sealctl import container --group {group} --dry-run",
         references: [Reference.storage, Reference.testStorage])
 
     static let plaintext = [plaintextFile, notSealed, keyFileInside, rawKey, vaultInside, plaintextShare]

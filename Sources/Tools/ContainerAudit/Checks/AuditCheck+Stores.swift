@@ -1,37 +1,40 @@
 // Checks of file values besides secrets: switches, and the stores that contain them.
 extension AuditCheck {
     static let switchWeakens = AuditCheck(
-        id: "switch.insecure", severity: .medium, title: "A protection is switched off in an open file",
+        id: "switch.insecure", severity: .medium, title: "A protection is switched off in a plaintext file",
         meaning:
-            "By its name the value takes a protection of a program away: encryption, the check of a certificate, a "
-            + "login. Low for debugging and logging. Whoever writes the file can do that as well.",
-        remedy: "Turn it, and take such switches out of what is released; seal those that have to stay: "
-            + "sealctl import file --group {group} {file}",
+            "By its name the value switches a protection of a program off: encryption, the check of a certificate, a "
+            + "login. Low for debugging and logging. A program that can write the file can switch the protection off "
+            + "as well.",
+        remedy:
+            "Set it to its safe value, and remove such switches from released programs. Seal those that have to "
+            + "stay: sealctl import file --group {group} {file}",
         references: [Reference.network, Reference.pinning, Reference.storage, Reference.testPinning])
 
     static let switchDecides = AuditCheck(
-        id: "switch.editable", severity: .low, title: "A decision of security lies in an open file",
-        meaning: "By its name a program decides by it who is signed in, what was paid, or whether a lock is needed; "
-            + "whoever writes the file decides instead.",
-        remedy: "Keep it in a sealed record or suite, where a change is noticed: "
+        id: "switch.editable", severity: .low, title: "A security decision is stored in a plaintext file",
+        meaning:
+            "By its name a program uses the value to decide who is signed in, what was paid, or whether a lock is "
+            + "needed. A program that can write the file can change the decision.",
+        remedy: "Keep it in a sealed record or suite, where a change is detected: "
             + "sealctl import file --group {group} {file}",
         references: [
             Reference.authentication, Reference.localAuthentication, Reference.tampering, Reference.testIntegrity,
         ])
 
     static let databaseFreed = AuditCheck(
-        id: "database.deleted-values", severity: .low, title: "A database keeps what was deleted from it",
-        meaning:
-            "Rows that programs deleted or changed still lie in its free pages, until something is written over them.",
-        remedy: "Have it overwrite what it deletes, and write it anew: "
+        id: "database.deleted-values", severity: .low, title: "A database keeps deleted values",
+        meaning: "Rows that programs deleted or changed remain in its free pages until they are overwritten.",
+        remedy: "Make the database overwrite deleted rows, and write it anew: "
             + "sqlite3 {file} 'PRAGMA secure_delete = ON; VACUUM'",
         references: [Reference.storage, Reference.leakage, Reference.testStorage])
 
     static let databaseLogged = AuditCheck(
-        id: "database.logged-values", severity: .info, title: "A database's log holds values of its own",
+        id: "database.logged-values", severity: .info, title: "A database's log holds further values",
         meaning:
-            "They are in the write-ahead log or the journal beside the database, what was written last among them: "
-            + "who copies or seals only the database leaves them lying there, and deleted rows stay in it.",
+            "The write-ahead log or the journal beside the database holds values, the last ones written among them. "
+            + "A program that copies or seals only the database leaves these values in the log. Deleted rows remain in "
+            + "it as well.",
         remedy: "Close the programs, then move the log into the database: "
             + "sqlite3 {database} 'PRAGMA wal_checkpoint(TRUNCATE)'",
         references: [Reference.storage, Reference.testStorage])
@@ -39,24 +42,27 @@ extension AuditCheck {
     static let databaseCoreData = AuditCheck(
         id: "database.core-data", severity: .info, title: "A Core Data store that is not sealed",
         meaning: "Core Data encrypts nothing itself; on Apple's systems only the file's protection class does.",
-        remedy: "Keep what is secret out of it, in sealed records, and the rest under "
+        remedy:
+            "Keep secrets out of it, in sealed records, and protect the rest with "
             + "NSPersistentStoreFileProtectionKey.",
         references: [Reference.storage, Reference.testStorage])
 
     static let cookieFlags = AuditCheck(
-        id: "cookie.insecure", severity: .medium, title: "A session's cookie is not kept to the server",
+        id: "cookie.insecure", severity: .medium, title: "A session cookie is not restricted to the server",
         meaning:
-            "Without Secure it may be sent over a connection that others read; without HttpOnly alone, which is low, "
-            + "scripts of the page read it.",
+            "Without Secure, the cookie may be sent over a connection that others can read. Without HttpOnly, "
+            + "scripts of the page can read it; low if only HttpOnly is missing.",
         remedy: "Have the server set the cookie with Secure and HttpOnly.",
         references: [Reference.network, Reference.authentication, Reference.testNetwork])
 
     static let rawKeyValue = AuditCheck(
         id: "value.raw-key", severity: .high, title: "A bare key among a file's values",
-        meaning: "By its name, its size and its randomness it is a key in raw bytes: it opens what it was made for.",
+        meaning:
+            "By its name, its size and its randomness it is a key in raw bytes. It opens the data that it was made "
+            + "for.",
         remedy:
-            "Keep it in the group's vault instead (sealctl vault add --group {group} -s SERVICE -a ACCOUNT), and make a "
-            + "new one if others could read it.",
+            "Keep it in the group's vault instead (sealctl vault add --group {group} -s SERVICE -a ACCOUNT), and make "
+            + "a new one if others could read it.",
         references: [Reference.keys, Reference.storage, Reference.testKeys, Reference.testKeysInFiles])
 
     static let stores = [

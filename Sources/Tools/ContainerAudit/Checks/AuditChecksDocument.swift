@@ -6,13 +6,13 @@ package enum AuditChecksDocument {
     }
 
     private static let introduction = """
-        # What the audit finds
+        # Checks of the audit
 
         Generated from `Sources/Tools/ContainerAudit/Checks`: do not edit it. After a change of a check, write it with
 
             SEALED_REGENERATE=1 swift test --filter AuditChecksDocumentTests
 
-        An id never changes its meaning. The severity is the usual one; the meaning states exceptions. `FILE` stands for
+        An id never changes its meaning. The severity is the usual one; the meaning states exceptions. `FILE` represents
         the file that a finding names, `GROUP` for the app group. A container is clean when it has no finding above
         `info`. The last column names the controls of OWASP MASVS 2 and the tests of OWASP MASTG that a check answers.
         `sealctl audit --explain ID` prints one of these.
@@ -42,31 +42,31 @@ enum AuditReportDocument {
     static let markdown = """
         ## The report as JSON
 
-        `sealctl audit --json` prints one object. Every field is always there; what is not known is `null`. Modes are octal
+        `sealctl audit --json` prints one object. Every field is always present; an unknown value is `null`. Modes are octal
         text (`"0600"`), times RFC 3339 text in UTC with milliseconds at most (`"2026-11-21T03:30:00.5Z"`).
 
         | field | type | meaning |
         | --- | --- | --- |
         | `auditedAt`, `finishedAt` | strings | times: when the audit began and ended |
-        | `containerPath` | string | the directory that was looked at |
+        | `containerPath` | string | the audited directory |
         | `group` | string or null | the app group; null for a directory that was named by its path |
         | `withKeys` | boolean | whether the vault was open, so that blobs were verified; without, a note says why not |
         | `isClean` | boolean | no finding above `info`; without keys only as far as the audit could see |
         | `counts` | object | how many findings there are of each severity, those that are not listed included |
-        | `notes` | array of strings | what could not be seen, and why |
+        | `notes` | array of strings | the parts that could not be examined, and the reasons |
         | `findings` | array | the gravest first |
-        | `omissions` | object | what the list of findings leaves out, see below |
+        | `omissions` | object | the findings that the list leaves out, see below |
         | `files` | array | every file, by path |
 
         A finding has `id`, `severity` (`info`, `low`, `medium`, `high`, `critical`), `confidence` (`certain`, `likely`,
-        `possible`), `path` (below the container, or absolute for what lies outside), `title`, `detail` and `remedy`, all
+        `possible`), `path` (below the container, or absolute for a path outside), `title`, `detail` and `remedy`, all
         strings; `references`, an array of the controls and tests that it answers; and, where they are known, `fingerprint`,
         the text that names it in ignore files, and `location`. A value that was found is never in it, nor is a part of one.
 
         | field of `location` | type | meaning |
         | --- | --- | --- |
         | `line`, `column` | numbers | from 1, the column in Unicode characters; where the file is text |
-        | `offset`, `length` | numbers | bytes of the file, from 0; where the value lies in one piece |
+        | `offset`, `length` | numbers | bytes of the file, from 0; where the value is in one piece |
         | `place` | string | the place in the file's structure: `accounts[2].token`, `table users, row 12, email` |
 
         | field of `omissions` | type | meaning |
@@ -81,7 +81,7 @@ enum AuditReportDocument {
         | field | type | meaning |
         | --- | --- | --- |
         | `path` | string | below the container |
-        | `kind` | string | what it is, such as `sealedRecord`, `json`, `link`, `signal` or `quarantineNote`; the set grows |
+        | `kind` | string | the kind of the file, such as `sealedRecord`, `json`, `link`, `signal` or `quarantineNote`; the set grows |
         | `size` | number | bytes |
         | `storedSize` | number | bytes without large holes |
         | `isPlaintext` | boolean | whether its contents are not sealed, a quarantined copy's included |

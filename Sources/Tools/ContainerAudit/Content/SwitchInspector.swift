@@ -47,11 +47,12 @@ struct SwitchInspector: ValueInspector {
         let isOff = check == .switchWeakens
         switch holder {
         case .preferences:
-            return (isOff ? "Turn it, and take such switches out of what is released. " : "") + holder.remedy
+            return (isOff ? "Set it to its safe value, and remove such switches from released programs. " : "")
+                + holder.remedy
         case .database, .databaseLog:
             return isOff
-                ? "Turn it, and take such switches out of what is released."
-                : "Keep it in a sealed record or suite instead, where a change is noticed."
+                ? "Set it to its safe value, and remove such switches from released programs."
+                : "Keep it in a sealed record or suite instead, where a change is detected."
         default: return nil
         }
     }

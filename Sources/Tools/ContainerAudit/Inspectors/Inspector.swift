@@ -33,7 +33,7 @@ struct RecordPlaceInspector: Inspector {
         return [
             AuditCheck.blobMalformed.finding(
                 at: FindingPlace(subject.path, in: scope), "It is a directory, where a record's file should be.",
-                remedy: "See what lies in it and move it away, then let the producing program write the record anew: "
+                remedy: "See its contents and move it away, then let the producing program write the record anew: "
                     + "ls -la {file}")
         ]
     }

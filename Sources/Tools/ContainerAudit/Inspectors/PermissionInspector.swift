@@ -72,7 +72,7 @@ struct PermissionInspector: Inspector {
         }
         if let inherited = lists.inherited {
             findings.append(
-                AuditCheck.accessListInherited.finding(at: place, "What is made in it gives \(inherited.sentence)."))
+                AuditCheck.accessListInherited.finding(at: place, "Each new entry gives \(inherited.sentence)."))
         }
         return findings
     }

@@ -24,7 +24,7 @@ struct MemberPrograms {
         guard !gone.isEmpty else { return [] }
         let place = FindingPlace(outside: registry.path, group: group.identifier)
         let names = gone.map(\.applicationIdentifier).listed()
-        return [AuditCheck.memberGone.finding(at: place, "Nothing lies where it was registered: \(names).")]
+        return [AuditCheck.memberGone.finding(at: place, "No file exists at the registered path: \(names).")]
     }
 
     private func entitlements(of member: GroupMember) -> [Finding] {
@@ -108,7 +108,7 @@ struct VaultEntitlements {
         return [
             AuditCheck.entitlementsWithoutVault.finding(
                 at: place, "\(member.applicationIdentifier) holds \(missing.map(\.identifier).listed()).",
-                remedy: "Take what is not needed out of the file, or make the vault: "
+                remedy: "Remove groups that are not needed from the file, or create the vault: "
                     + "sealctl vault create --access-group \(first)")
         ]
     }

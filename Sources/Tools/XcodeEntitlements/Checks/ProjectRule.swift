@@ -47,7 +47,7 @@ extension ProjectRule {
 
     static let otherSpelling = ProjectRule(
         "ENT021", "other-spelling", .warning, "A path is spelled in another case than on the disk",
-        meaning: "It is found on most Macs and on no file system that tells A from a.",
+        meaning: "It is found on most Macs, but on no file system that distinguishes upper and lower case.",
         remedy: "Write the path as the disk has it.")
 
     static let entitlementsRefused = ProjectRule(
@@ -69,7 +69,7 @@ extension ProjectRule {
         "ENT025", "settings-missing", .warning, "A settings file is not there",
         meaning: """
             A configuration is based on an .xcconfig file, or includes one, that does not exist. \
-            A note where a template of it lies there.
+            A note where a template of it exists.
             """,
         remedy: "Add the file, or make it first if a tool makes it (pod install, for example).")
 }
@@ -131,12 +131,12 @@ extension ProjectRule {
     static let profileUnused = ProjectRule(
         "ENT039", "profile-unused", .note, "A profile fits no target",
         meaning:
-            "Neither its name nor its App ID belongs to a target that was looked at; nothing was compared with it.",
+            "Neither its name nor its App ID belongs to an examined target; nothing was compared with it.",
         remedy: "Give the project that it belongs to, or remove it.")
 
     static let profileSignature = ProjectRule(
         "ENT040", "profile-signature", .error, "The profile's signature does not hold",
-        meaning: "Apple did not sign it, or it was changed since. Only a build with the signature check looks.",
+        meaning: "Apple did not sign it, or it was changed since. Only a build with the signature check finds this.",
         remedy: "Download it again.")
 }
 
@@ -191,8 +191,8 @@ extension ProjectRule {
     static let undefinedSetting = ProjectRule(
         "ENT017", "undefined-setting", .warning, "A build setting that no configuration defines",
         meaning: """
-            Xcode puts nothing in the place of a setting without a value, and says nothing: the identifier is another \
-            one than it looks. A note where a settings file that may define it is not there, or where there is no project.
+            Xcode replaces a setting without a value by nothing, and reports no error: the identifier is not the one \
+            that is shown. A note where a settings file that may define it is not there, or where there is no project.
             """,
         remedy: "Define the setting, or correct its name.")
 
@@ -219,15 +219,15 @@ extension ProjectRule {
         "ENT001", "group-not-on-extension", .warning, "A group is on the app but not on its extension",
         meaning: """
             The extension has no access to the group's container: containerURL returns nil on iOS, UserDefaults of the \
-            group are its own empty ones, and nothing says so. A note where the two share another group.
+            group are its own empty ones, and the system reports no error. A note where the two share another group.
             """,
         remedy: "Add the group to the extension's App Groups, unless it is to share nothing.")
 
     static let groupNotOnApp = ProjectRule(
         "ENT002", "group-not-on-app", .warning, "A group is on an extension but not on its app",
         meaning: """
-            What the extension puts into the group's container never reaches the app. A note where the two share \
-            another group.
+            The app has no access to the group's container, so it never sees the extension's data there. A note where \
+            the two share another group.
             """,
         remedy: "Add the group to the app's App Groups, or remove it from the extension.")
 
@@ -243,15 +243,15 @@ extension ProjectRule {
         "ENT004", "configurations-differ", .note, "Configurations of a target hold different groups",
         meaning: """
             A debug and a release build of the target see different containers, which is often meant. A warning where \
-            one configuration has no group at all: what works in the one fails in the other.
+            one configuration has no group at all: a function that works in one fails in the other.
             """,
         remedy: "Compare the entitlements files of the configurations.")
 
     static let keyValueStoresDiffer = ProjectRule(
         "ENT005", "key-value-stores-differ", .warning, "Parts of an app have different key-value stores",
         meaning: """
-            Each identifier is a store of its own in iCloud: what one part writes, the other never sees. Xcode's default, \
-            with $(CFBundleIdentifier), gives each target its own.
+            Each identifier is a store of its own in iCloud: one part never sees the values that another part writes. \
+            Xcode's default, with $(CFBundleIdentifier), gives each target its own.
             """,
         remedy:
             "Write the app's identifier in the entitlements of each part, such as $(TeamIdentifierPrefix)com.example.app."
@@ -268,7 +268,7 @@ extension ProjectRule {
             The group joins the programs on each device. Its container on the watch is another one than on the phone, \
             and nothing moves between the two by itself.
             """,
-        remedy: "Send what the watch needs with WatchConnectivity, or through a server.")
+        remedy: "Send the data that the watch needs with WatchConnectivity, or through a server.")
 
     static let wideGroup = ProjectRule(
         "ENT008", "wide-group", .warning, "Three or more apps share a group",

@@ -63,7 +63,7 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         .systemError: "the system lacks memory, descriptors or a feature",
         .cannotCreate: "the output file cannot be made",
         .inputOutput: "reading or writing failed, or the disk is full",
-        .temporary: "somebody else holds a lock: try again",
+        .temporary: "another program holds a lock: try again",
         .newerVersion: "made by a newer version",
         .noPermission: "the system's permissions refuse it",
         .configuration: "modes, owners, variables or settings are not as they must be",
