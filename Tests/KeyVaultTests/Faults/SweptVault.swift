@@ -167,12 +167,14 @@ final class SweptVault {
     func staleFiles(withValues: Bool = true) throws -> [String] {
         let names = try SystemFile.names(fixture.beside(""))
         let keys = try SystemFile.names(fixture.directory.path("Keys"))
+        // The next compaction of the watermarks removes what a killed one left.
         let marks = try SystemFile.names(fixture.directory.path("Watermarks"))
+            .filter { !$0.hasPrefix(".") && !$0.hasSuffix(".previous") }
         let values = names.contains("values") ? try SystemFile.names(fixture.beside("values")) : []
         let large = try vault.items().count { $0.size > ItemEntry.maximumInlineSize }
         return names.filter { !Self.knownNames.contains($0) && !$0.hasPrefix(".marks.") }
             + keys.filter { $0.hasPrefix(".") }
-            + marks.filter { $0.hasPrefix(".") } + (keys.count + marks.count == 2 ? [] : keys + marks)
+            + (keys.count + marks.count == 2 ? [] : keys + marks)
             + (withValues && values.count != large ? values : [])
     }
 }
