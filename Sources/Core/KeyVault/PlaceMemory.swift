@@ -107,6 +107,8 @@ extension PlaceMemory {
         let (own, others) = (hasPersons ? 1 : 0, other.hasPersons ? 1 : 0)
         let isLater = (period, keyPeriod, own) >= (other.period, other.keyPeriod, others)
         var (later, earlier) = isLater ? (self, other) : (other, self)
+        // A vault that has persons keeps them.
+        later.hasPersons = later.hasPersons || earlier.hasPersons
         later.teamKey = later.teamKey ?? earlier.teamKey
         later.minimum = later.minimum.merged(with: earlier.minimum)
         if later.memoryCode == .zero { later.memoryCode = earlier.memoryCode }

@@ -48,8 +48,7 @@ package final class WatermarkTable: Sendable {
 
     /// Stores what only the other directory has: other users may be able to rename that one.
     private func keep(_ states: [NameTag: AcceptedState]) {
-        guard !states.isEmpty else { return }
-        try? log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) })
+        if !states.isEmpty { persist(states) }
     }
 
     package var condition: WatermarkCondition {
@@ -199,7 +198,7 @@ extension WatermarkTable {
                 || state.isRefilled != known?.isRefilled
             return (Acceptance(verdict: verdict, anchor: state.anchor), isNews ? state : nil)
         }
-        if let news { persist(news, of: name) }
+        if let news { persist([name: news]) }
         return acceptance
     }
 
@@ -208,10 +207,11 @@ extension WatermarkTable {
         Watermark.verdict(on: Watermark(header.header), after: mark(of: header.header.nameTag))
     }
 
-    /// Stores a state on disk. If that fails, it still holds in memory, and no read fails.
-    private func persist(_ state: AcceptedState, of name: NameTag) {
+    /// Stores states on disk, with those of earlier calls that could not be stored. If that fails, they still hold in
+    /// memory, and no read fails.
+    private func persist(_ added: [NameTag: AcceptedState]) {
         let states = memory.withLock { memory in
-            memory.unwritten[name, default: state].merge(state)
+            for (name, state) in added { memory.unwritten[name, default: state].merge(state) }
             defer { memory.unwritten = [:] }
             return memory.unwritten
         }
@@ -267,7 +267,7 @@ extension WatermarkTable {
             memory.states[name] = state
             return state
         }
-        if let news { persist(news, of: name) }
+        if let news { persist([name: news]) }
     }
 }
 
@@ -287,7 +287,7 @@ extension WatermarkTable {
             memory.states[name] = state
             return state
         }
-        if let news { persist(news, of: name) }
+        if let news { persist([name: news]) }
     }
 
     /// Returns whether a record's file was deliberately removed.

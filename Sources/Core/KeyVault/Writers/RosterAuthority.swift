@@ -131,9 +131,10 @@ package final class RosterAuthority: Sendable {
         // A file without a stamp could not be judged conclusively, so it is read again each time.
         guard known.file != file || known.memory != note || file == nil else { return false }
         let before = known.current.roster
-        let remembered =
-            (try? memory.load()) ?? before.map { RosterMemory.Contents(teamKey: $0.roster.team, roster: $0) }
-        if let remembered { memory.keep(remembered) }
+        let loaded = try? memory.load()
+        // What a person took out of the memory is not put back.
+        if let loaded, known.memory != note { memory.keep(loaded) }
+        let remembered = loaded ?? before.map { RosterMemory.Contents(teamKey: $0.roster.team, roster: $0) }
         let current = Self.decide(
             group, container, memory, stated, remembered, previous: before, hasFile: file != nil)
         let stamps = memory.stamps
