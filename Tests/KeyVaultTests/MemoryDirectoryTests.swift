@@ -161,6 +161,18 @@ import Testing
         }
     }
 
+    @Test func aLaterMemoryWithoutPersonsDoesNotForgetThem() throws {
+        var with = try memory()
+        var later = with
+        (with.hasPersons, later.hasPersons, later.period) = (true, false, with.period + 1)
+        try place(.state).memory.store(with)
+        try withoutSeeing("state/sealed-groups") { try place(.home).memory.store(later) }
+        for choice in Choice.allCases {
+            let known = try #require(try place(choice).memory.load())
+            #expect(known.period == later.period && known.hasPersons)
+        }
+    }
+
     @Test func aDamagedMemoryThatRemainsIsNamed() throws {
         let known = try memory()
         try place(.state).memory.store(known)
