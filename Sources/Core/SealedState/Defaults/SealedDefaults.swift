@@ -96,6 +96,17 @@ extension SealedStore {
     }
 }
 
+extension SealedStore {
+    /// Returns this store with the limits of a suite.
+    func forSuites(_ options: DefaultsOptions) -> SealedStore {
+        var own = self.options
+        own.maximumRecordSize = max(0, options.maximumSize)
+        own.durability = options.durability ?? own.durability
+        own.lockTimeout = options.lockTimeout ?? own.lockTimeout
+        return SealedStore(self, on: container, options: own)
+    }
+}
+
 /// The options of a suite of defaults; the defaults suit settings.
 public struct DefaultsOptions: Sendable {
     /// The largest suite in bytes of its encoded form. 4 MiB unless stated; every change writes all of it.

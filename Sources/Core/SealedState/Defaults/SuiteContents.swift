@@ -1,6 +1,7 @@
+internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import KeyVault
-internal import PropertyLists
+package import PropertyLists
 internal import Sealing
 internal import Synchronization
 
@@ -15,7 +16,7 @@ final class SuiteContents: Sendable {
     private let sequence: UInt64
     /// The time of sealing, in milliseconds since 1970; 0 without a file.
     let sealedAt: UInt64
-    /// Values decoded from these contents; see `SuiteContents+Decoded`.
+    /// Values that were decoded from these contents.
     let decoded = Mutex<[DecodedKey: any Sendable]>([:])
 
     /// Creates the contents of an authentic blob, or of a deletion, which are empty.
@@ -78,5 +79,74 @@ extension SuiteContents {
 
     private static func isSimple(_ type: Any.Type) -> Bool {
         type == String.self || type == Bool.self || type == Int.self || type == Double.self
+    }
+}
+
+/// Suites of defaults as records: their encoding and their checks.
+extension RecordReader {
+    /// The version of a suite's payload: a binary property list of one dictionary.
+    static var suiteVersion: UInt32 { 1 }
+
+    /// Returns the values in an accepted blob of a suite, after the remaining checks of a read.
+    ///
+    /// Freshness is checked by readers, not by writers; a suite never expires.
+    /// - Throws: `StoreError`: `.tooNew`, `.unsafeStructure`, `.undecodable`.
+    func suiteValues(
+        in blob: borrowing AcceptedBlob, at place: RecordPlace
+    ) throws(StoreError) -> [String: PropertyListValue] {
+        let name = place.name.text
+        guard blob.header.schemaVersion <= Self.suiteVersion else {
+            throw StoreError(
+                .tooNew, "read", name,
+                "It has version \(blob.header.schemaVersion); this program reads \(Self.suiteVersion).")
+        }
+        guard blob.header.codec == .binaryPropertyList else {
+            throw StoreError(.undecodable, "read", name, "It is no property list.")
+        }
+        let limits = options.structureLimits
+        let value = try blob.opened.plaintext.withUnsafeBytes { bytes throws(StoreError) in
+            do throws(StructureFault) { return try PropertyList.parse(bytes, limits: limits).value } catch {
+                throw StoreError(error.code, "read", name, error.reason)
+            }
+        }
+        guard case .dictionary(let values) = value else {
+            throw StoreError(.undecodable, "read", name, "It is no dictionary.")
+        }
+        return values
+    }
+
+    /// - Throws: `StoreError` `.notYetValid`.
+    func checkFreshness(of contents: SuiteContents, named name: String) throws(StoreError) {
+        try Freshness(now: options.now(), skew: options.clockSkew)
+            .check(
+                sealedAt: Date(milliseconds: contents.sealedAt), expiresAt: nil, maximumAge: nil, named: name)
+    }
+}
+
+extension RecordWriter {
+    /// Returns the encoded suite, ready to be sealed.
+    ///
+    /// - Throws: `StoreError`: `.unencodable`, `.unsafeStructure` for values that no reader would accept.
+    package func suitePayload(
+        _ values: [String: PropertyListValue], named name: String
+    ) throws(StoreError) -> RecordPayload {
+        var bytes: [UInt8]
+        do throws(StructureFault) { bytes = try PropertyList.bytes(of: .dictionary(values), as: .binary) } catch {
+            throw StoreError(writing: error, named: name)
+        }
+        defer { bytes.withUnsafeMutableBytes { ScratchMemory.wipe($0) } }
+        guard bytes.count <= reader.options.maximumRecordSize else {
+            throw StoreError(
+                .tooLarge, "write", name,
+                "The suite has \(bytes.count) bytes; \(reader.options.maximumRecordSize) are allowed.",
+                advice: "Keep what is large in records or files of its own; the old values stand.")
+        }
+        let payload = RecordPayload(
+            Data(bytes), codec: .binaryPropertyList, schemaVersion: RecordReader.suiteVersion, notAfter: 0)
+        do throws(StoreError) { try requireSafeStructure(of: payload, named: name) } catch {
+            payload.wipe()
+            throw error
+        }
+        return payload
     }
 }

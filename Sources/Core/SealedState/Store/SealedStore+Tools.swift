@@ -189,3 +189,61 @@ extension SealedStore {
         try writer.suitePayload(values, named: name)
     }
 }
+
+extension SealedStore {
+    /// Returns the copies of one record's blobs in the container's quarantine, in the order of their paths.
+    ///
+    /// A copy's record is determined by its header, or else by the note beside it. Any program that may write there can
+    /// forge both.
+    /// - Throws: `StoreError` `.invalidName`, `.file` if the quarantine cannot be listed.
+    package func quarantinedCopies(of name: String) throws(StoreError) -> [QuarantinedCopy] {
+        let place = try places.place(stored: name)
+        let quarantine: Directory
+        do throws(FileError) { quarantine = try container.root.directory(ContainerLayout.quarantine) } catch {
+            if error.code == .notFound { return [] }
+            throw StoreError(error, "look for kept copies of", name)
+        }
+        let entries = try StoreError.onFiles("look for kept copies of", name) { () throws(FileError) in
+            try quarantine.entries()
+        }
+        return entries.compactMap { entry in
+            entry.kind == .directory
+                ? abandoned(entry.name, place, in: quarantine) : refused(entry.name, place, in: quarantine)
+        }
+    }
+
+    private func refused(_ leaf: String, _ place: RecordPlace, in quarantine: Directory) -> QuarantinedCopy? {
+        guard leaf.hasSuffix(ContainerLayout.recordSuffix) else { return nil }
+        let note = QuarantineNote.parse(
+            (try? quarantine.read(leaf + QuarantineNote.suffix, limit: QuarantineNote.maximumSize)) ?? [])
+        let claimed = Self.header(of: leaf, in: quarantine)
+        let isOfRecord =
+            claimed.map { $0.nameTag == place.context.nameTag } == true || note.record == place.name.text
+        guard isOfRecord else { return nil }
+        return QuarantinedCopy(
+            path: "\(ContainerLayout.quarantine)/\(leaf)", keptAt: note.time, reason: note.reason, claimed: claimed)
+    }
+
+    /// Returns a copy that was set aside with everything else when the vault was given up.
+    private func abandoned(_ leaf: String, _ place: RecordPlace, in quarantine: Directory) -> QuarantinedCopy? {
+        let path = "\(leaf)/\(place.address.path)"
+        guard leaf.hasPrefix("abandoned-"), (try? quarantine.attributes(path)) != nil else { return nil }
+        return QuarantinedCopy(
+            path: "\(ContainerLayout.quarantine)/\(path)", keptAt: Self.stamp(leaf.dropFirst("abandoned-".count)),
+            reason: "given up with its vault", claimed: Self.header(of: path, in: quarantine))
+    }
+
+    private static func header(of path: String, in quarantine: Directory) -> BlobHeader? {
+        guard let (bytes, _) = try? quarantine.readPrefix(path, count: BlobLayout.headerSize) else { return nil }
+        return try? UnverifiedHeader(parsing: bytes).claimed
+    }
+
+    /// Parses `20261121T070342Z`, possibly followed by more text.
+    private static func stamp(_ text: Substring) -> Date? {
+        let digits = text.prefix(16).filter(\.isNumber)
+        guard digits.count == 14 else { return nil }
+        func part(_ start: Int, _ count: Int) -> Substring { digits.dropFirst(start).prefix(count) }
+        return DateText.date(
+            from: "\(part(0, 4))-\(part(4, 2))-\(part(6, 2))T\(part(8, 2)):\(part(10, 2)):\(part(12, 2))Z")
+    }
+}

@@ -38,6 +38,26 @@ extension SealedStore {
     }
 }
 
+extension SealedStore {
+    /// Watches records of any type: the present state of each, then every change, with the reason of each refusal.
+    ///
+    /// ```swift
+    /// for await change in try store.changes() { log(change.name, change.outcome) }
+    /// ```
+    ///
+    /// A change is the result of a read, as far as it is known without the type: authentic, in its place, in order,
+    /// fresh. The read state is accepted, as by any read. A new record is reported when it appears, a record whose file
+    /// is missing as absent. It survives everything that `updates(of:)` survives. The library's own records, leases and
+    /// suites of defaults, are omitted.
+    /// - Parameter names: The records; nil for all present and future ones. A named record is also reported as absent.
+    /// - Throws: `StoreError`: `.invalidName`; `.watchLimit` when the system gives no more watches, with the setting
+    ///   that raises the limit; `.file` if the records cannot be listed.
+    public func changes(of names: [String]? = nil) throws(StoreError) -> RecordChanges {
+        for name in names ?? [] { _ = try places.place(name) }
+        return try RecordChanges(self, of: names)
+    }
+}
+
 /// The waiting times of a watcher for changes by time alone.
 extension RecordReader {
     /// An overdue change must not keep a watcher busy.
