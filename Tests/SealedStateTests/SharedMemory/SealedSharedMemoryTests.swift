@@ -158,7 +158,7 @@ import Testing
         let description = BlobDescription(
             record: place.context, flags: .unsynced, schemaVersion: 1, sequence: sequence,
             sealedAt: 1_700_000_000_000, codec: .json)
-        let key = try store.activeKey(for: .afterFirstUnlock)
+        let key = try store.reader.keys.activeKey(for: .afterFirstUnlock)
         let forged = Array(#"{"x":9,"text":""}"#.utf8).withUnsafeBytes {
             BlobSealer.seal($0, as: description, key: key)
         }

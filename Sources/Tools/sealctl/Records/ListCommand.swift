@@ -89,7 +89,7 @@ private struct ListedRecord {
     /// Returns the class of a record's key. In an open vault only keys of one class can be locked.
     private static func protection(_ listing: RecordListing, _ store: SealedStore) -> ProtectionClass? {
         if listing.rejection?.code == .locked { return .whenUnlocked }
-        return listing.header.flatMap(store.protection)
+        return listing.header.flatMap(store.reader.keys.protection(of:))
     }
 
     private static func state(_ listing: RecordListing, _ store: SealedStore) -> String {
