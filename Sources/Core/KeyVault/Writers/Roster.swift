@@ -238,31 +238,3 @@ extension Bytes16 {
         withUnsafeBytes { left in other.withUnsafeBytes { right in right.lexicographicallyPrecedes(left) } }
     }
 }
-
-/// A state of a vault by its two periods, with which a roster names the oldest one that readers accept
-/// (`docs/spec/vault.md`, rule V12).
-///
-/// The vault's period alone is not enough: a former person can begin any number of periods with the person key that
-/// they knew.
-package struct VaultFloor: Sendable, Hashable {
-    /// The vault's period; 0 for any.
-    package var period: UInt32 = 0
-    /// The first period of the person key in force; at most `period`.
-    package var keyPeriod: UInt32 = 0
-
-    package init(period: UInt32 = 0, keyPeriod: UInt32 = 0) {
-        self.period = period
-        self.keyPeriod = keyPeriod
-    }
-
-    /// Returns the higher of each of the two periods.
-    package func raised(to other: VaultFloor) -> VaultFloor {
-        VaultFloor(period: max(period, other.period), keyPeriod: max(keyPeriod, other.keyPeriod))
-    }
-
-    /// Returns whether a later state has a higher number than this one.
-    package func isBelow(_ state: VaultFloor) -> Bool { raised(to: state) != self }
-
-    /// Returns whether a vault's state is older than this one.
-    package func isAbove(_ state: VaultFloor) -> Bool { state.period < period || state.keyPeriod < keyPeriod }
-}
