@@ -123,3 +123,14 @@ extension StructureFault {
         }
     }
 }
+
+extension Date {
+    init(milliseconds: UInt64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
+
+    /// The milliseconds since 1970, rounded down; 1 for everything before, nil for a time that no header can hold.
+    package var headerMilliseconds: UInt64? {
+        let milliseconds = (timeIntervalSince1970 * 1000).rounded(.down)
+        guard milliseconds.isFinite, milliseconds < 9e15 else { return nil }
+        return UInt64(max(1, milliseconds))
+    }
+}

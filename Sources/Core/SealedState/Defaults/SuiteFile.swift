@@ -130,41 +130,6 @@ package final class SuiteFile: Sendable {
     }
 }
 
-/// The checked name of a suite of defaults, with its record.
-///
-/// A name is one segment of a record's name: letters, digits, `.`, `_`, `-`, not beginning with a dot, 200 bytes at
-/// most. Identifiers of groups and programs are such names.
-package struct DefaultsSuite: Hashable, Sendable {
-    /// The prefix of the names of records that hold suites.
-    package static let namePrefix = "\(RecordName.reservedSegment)/defaults/"
-
-    /// The suite's name, as used by programs and people.
-    package let name: String
-    /// The record that holds it.
-    package let recordName: RecordName
-
-    /// - Throws: `StoreError` `.invalidName`.
-    package init(_ name: String) throws(StoreError) {
-        guard !name.utf8.contains(UInt8(ascii: "/")) else { throw Self.invalid(name, "It has a slash.") }
-        do throws(StoreError) { recordName = try RecordName(reserved: Self.namePrefix + name) } catch {
-            throw Self.invalid(name, error.reason)
-        }
-        self.name = name
-    }
-
-    /// The suite that a record holds; nil for any other record.
-    package init?(holding record: RecordName) {
-        guard record.text.hasPrefix(Self.namePrefix) else { return nil }
-        try? self.init(String(record.text.dropFirst(Self.namePrefix.count)))
-    }
-
-    private static func invalid(_ name: String, _ reason: String) -> StoreError {
-        StoreError(
-            .invalidName, "use the suite name", name.printable, reason,
-            advice: "A suite is named like a group or a program: com.example.app.settings.")
-    }
-}
-
 /// The state of a suite's file without opening it.
 package enum SuiteFileState: Sendable {
     /// The suite was never written, as far as this user's programs know; or its deletion was purged.

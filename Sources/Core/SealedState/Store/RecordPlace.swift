@@ -176,3 +176,54 @@ package struct RecordName: Hashable, Sendable, CustomStringConvertible {
         }
     }
 }
+
+/// The checked name of a suite of defaults, with its record.
+///
+/// A name is one segment of a record's name: letters, digits, `.`, `_`, `-`, not beginning with a dot, 200 bytes at
+/// most. Identifiers of groups and programs are such names.
+package struct DefaultsSuite: Hashable, Sendable {
+    /// The prefix of the names of records that hold suites.
+    package static let namePrefix = "\(RecordName.reservedSegment)/defaults/"
+
+    /// The suite's name, as used by programs and people.
+    package let name: String
+    /// The record that holds it.
+    package let recordName: RecordName
+
+    /// - Throws: `StoreError` `.invalidName`.
+    package init(_ name: String) throws(StoreError) {
+        guard !name.utf8.contains(UInt8(ascii: "/")) else { throw Self.invalid(name, "It has a slash.") }
+        do throws(StoreError) { recordName = try RecordName(reserved: Self.namePrefix + name) } catch {
+            throw Self.invalid(name, error.reason)
+        }
+        self.name = name
+    }
+
+    /// The suite that a record holds; nil for any other record.
+    package init?(holding record: RecordName) {
+        guard record.text.hasPrefix(Self.namePrefix) else { return nil }
+        try? self.init(String(record.text.dropFirst(Self.namePrefix.count)))
+    }
+
+    private static func invalid(_ name: String, _ reason: String) -> StoreError {
+        StoreError(
+            .invalidName, "use the suite name", name.printable, reason,
+            advice: "A suite is named like a group or a program: com.example.app.settings.")
+    }
+}
+
+/// The places of a group's streams.
+extension BlobContext {
+    /// Creates the place of a stream.
+    ///
+    /// - Parameter name: The name that the stream is bound to. Nameless streams are bound to their group only: their
+    ///   files may be moved, and exchanged for each other.
+    package init(streamOf group: AppGroup, named name: String? = nil) {
+        self.init(group: group.identifier, kind: .stream, name: name ?? "")
+    }
+
+    /// Creates the place of a stream whose name is not known: any stream of the group with this tag opens in it.
+    package init(streamOf group: AppGroup, tagged nameTag: NameTag) {
+        self.init(group: group.identifier, kind: .stream, nameTag: nameTag)
+    }
+}
