@@ -151,6 +151,10 @@ extension Vault {
     /// The text by which users recognise the vault: 32 hexadecimal digits.
     public var fingerprint: String? { heldContents.register?.fingerprint }
 
+    /// The team key that the vault names and that has certified its person key; `nil` without such a key or without
+    /// persons.
+    public var teamKey: TeamPublicKey? { heldContents.register?.team }
+
     /// Returns the key for new blobs after a look at the files: a writer must not continue with the key of an epoch
     /// that another program has ended.
     ///

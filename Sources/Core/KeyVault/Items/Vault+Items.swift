@@ -36,12 +36,6 @@ extension Vault {
         defaultProtection == .whenUnlocked ? .whenUnlocked : .afterFirstUnlock
     }
 
-    /// The class of items and records added without one: *when unlocked* if only persons open the vault.
-    package var defaultProtection: ProtectionClass {
-        guard let register = heldContents.register, register.person != nil else { return .afterFirstUnlock }
-        return register.slots.contains { $0.reach == .afterFirstUnlock } ? .afterFirstUnlock : .whenUnlocked
-    }
-
     /// Adds items in one write of each compartment: all of a class or none of it.
     ///
     /// - Throws: `VaultError` as for one item.

@@ -266,6 +266,12 @@ extension Vault {
         }
     }
 
+    /// The class of items and records added without one: *when unlocked* if only persons open the vault.
+    package var defaultProtection: ProtectionClass {
+        guard let register = heldContents.register, register.person != nil else { return .afterFirstUnlock }
+        return register.slots.contains { $0.reach == .afterFirstUnlock } ? .afterFirstUnlock : .whenUnlocked
+    }
+
     /// Returns whether a record's name is *when unlocked*: then a blob of the other class under it is `downgraded`.
     ///
     /// - Parameter keyring: The keyring of the look by which the blob is judged.

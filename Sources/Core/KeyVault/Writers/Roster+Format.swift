@@ -3,8 +3,6 @@ internal import Sealing
 
 /// The roster's bytes (docs/spec/writers.md, section "Roster"): a head, parts, the team key's signature.
 extension Roster {
-    /// The largest file in bytes, checked before memory is allocated.
-    package static let maximumSize = 1 << 20
     static let maximumWriters = 1024, maximumRules = 1024, maximumGrants = 256, maximumSuccessions = 64
     static let maximumRetained = 16_384, maximumNameSize = 512
     /// The longest label in bytes.

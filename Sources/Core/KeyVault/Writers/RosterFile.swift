@@ -76,6 +76,11 @@ package enum RosterFile {
     }
 }
 
+extension Roster {
+    /// The largest file in bytes, checked before memory is allocated.
+    package static let maximumSize = 1 << 20
+}
+
 /// A user's memory of a group's team key and of the last accepted roster: a ``MemoryFile``, replaced durably.
 ///
 /// It is separate from ``PlaceMemory``: a group may have a roster and no vault, and a copy of a vault opened at another

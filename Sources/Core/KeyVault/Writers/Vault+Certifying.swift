@@ -3,10 +3,6 @@ internal import CryptoPrimitives
 
 /// Team keys: the offline key of a group that certifies person keys (`docs/spec/vault.md`, sections 5 and 10).
 extension Vault {
-    /// The team key that the vault names and that has certified its person key; `nil` without such a key or without
-    /// persons.
-    public var teamKey: TeamPublicKey? { heldContents.register?.team }
-
     /// Certifies the vault's person key and names the team key in the vault. From then on a rekey that renews the
     /// person key needs the team key, and users who have seen it recognise the vault by it.
     ///
