@@ -1,6 +1,24 @@
 internal import CSodium
 public import FoundationEssentials
 
+/// libsodium as a whole: its one-time start and its version.
+package enum Sodium {
+    /// Runs `sodium_init` once; every primitive goes through it.
+    ///
+    /// The process ends if libsodium cannot start, because nothing is safe without a random source.
+    @inline(__always)
+    static func start() { _ = started }
+
+    private static let started: Bool = {
+        // Without randomness, every later key would be predictable.
+        guard csodium_init() >= 0 else { fatalError("libsodium could not be initialised (no usable random source?)") }
+        return true
+    }()
+
+    /// The version of the loaded libsodium, such as `1.0.18`.
+    package static var version: String { String(cString: csodium_version()) }
+}
+
 /// The error of a primitive: a failed authentication, a parameter out of range, or insufficient memory.
 ///
 /// It gives no further cause: a failed tag says nothing about which bytes were wrong.
@@ -42,24 +60,6 @@ public struct CryptoError: LocalizedError, Hashable, Sendable, CustomStringConve
 
     /// The same line: the error's `localizedDescription`.
     public var errorDescription: String? { description }
-}
-
-/// libsodium as a whole: its one-time start and its version.
-package enum Sodium {
-    /// Runs `sodium_init` once; every primitive goes through it.
-    ///
-    /// The process ends if libsodium cannot start, because nothing is safe without a random source.
-    @inline(__always)
-    static func start() { _ = started }
-
-    private static let started: Bool = {
-        // Without randomness, every later key would be predictable.
-        guard csodium_init() >= 0 else { fatalError("libsodium could not be initialised (no usable random source?)") }
-        return true
-    }()
-
-    /// The version of the loaded libsodium, such as `1.0.18`.
-    package static var version: String { String(cString: csodium_version()) }
 }
 
 /// Random bytes from the kernel, through libsodium.

@@ -100,21 +100,6 @@ extension SealedStore {
     }
 }
 
-/// The stored state that a write requires: compare-and-swap.
-///
-/// Under the record's lock it is compared with the result of a read at that moment. If they differ, nothing is written
-/// and the error is `.conflict`; its reason names the stored state. A blob that readers refuse (damaged, put back,
-/// forked, too far ahead) meets no condition: it is neither absent nor the value that a caller has read.
-public enum WriteCondition: Sendable, Hashable {
-    /// Anything or nothing.
-    case always
-    /// Nothing, or a deletion: the write creates the record. A file that is missing without a deletion is absent as
-    /// well, as it is for readers.
-    case absent
-    /// The value of that sequence, as a read or a write returned it; never a deletion.
-    case sequence(UInt64)
-}
-
 /// The calls that may wait, for tasks: they wait on dedicated threads, never on those that run tasks.
 ///
 /// A process has at most 64 such threads. Further calls are queued, and the time in the queue counts against their
@@ -235,4 +220,19 @@ extension SealedStore {
     ) async throws(StoreError) -> Value {
         try await Self.offload(atMost: timeout ?? options.lockTimeout, body)
     }
+}
+
+/// The stored state that a write requires: compare-and-swap.
+///
+/// Under the record's lock it is compared with the result of a read at that moment. If they differ, nothing is written
+/// and the error is `.conflict`; its reason names the stored state. A blob that readers refuse (damaged, put back,
+/// forked, too far ahead) meets no condition: it is neither absent nor the value that a caller has read.
+public enum WriteCondition: Sendable, Hashable {
+    /// Anything or nothing.
+    case always
+    /// Nothing, or a deletion: the write creates the record. A file that is missing without a deletion is absent as
+    /// well, as it is for readers.
+    case absent
+    /// The value of that sequence, as a read or a write returned it; never a deletion.
+    case sequence(UInt64)
 }
