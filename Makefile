@@ -2,6 +2,9 @@
 # make test        build and run all tests (TESTFLAGS="--filter Sealing" runs some)
 # make lint        check format and house rules
 # make format      format all sources in place
+# make docs        make the API reference of SealedState and KeyVault with DocC, in .build/docs
+# make api         write docs/api: the public symbols of each library
+# make api-check   compare docs/api with the sources
 # make bench       release build, then the benchmarks (BENCHFLAGS are handed on)
 # make recall      what the audit finds of what was planted, beside detect-secrets where that is installed
 # make faults      the long sweep of crashes, failing calls and full disks
@@ -33,7 +36,7 @@ FORMATTED = --recursive --parallel --configuration .swift-format Package.swift S
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: run test lint format bench recall faults fuzz traits signatures vectors release install uninstall setup clean help
+.PHONY: run test lint format docs api api-check bench recall faults fuzz traits signatures vectors release install uninstall setup clean help
 
 # --- Set-up: .ci/bootstrap is silent and quick when nothing is missing
 
@@ -46,7 +49,7 @@ setup: setup-build
 
 # --- Run and test share one debug build. What the tests start is optimized
 
-run test faults fuzz signatures vectors: export SEALED_OPTIMIZED_TESTS := 1
+run test docs api api-check faults fuzz signatures vectors: export SEALED_OPTIMIZED_TESTS := 1
 
 run: setup-build
 	$(SWIFT) build
@@ -134,6 +137,16 @@ lint: setup-swift
 
 format: setup-swift
 	$(FORMAT) --in-place $(FORMATTED)
+
+# --- Public symbols, read from the modules of the debug build
+
+docs: symbols = docs
+api: symbols = list
+api-check: symbols = check
+
+docs api api-check: setup-test
+	$(SWIFT) build
+	@.ci/symbols $(symbols)
 
 # --- Installation: what is built depends on the sources, so `sudo make install` after `make release` only copies
 

@@ -11,6 +11,12 @@ private struct Guide {
     ]
     static let paths = ["README.md"] + names.map { "docs/guides/\($0).md" }
 
+    /// The pages of the documentation catalogs, by folder.
+    static let pages = [
+        "Sources/Core/KeyVault/KeyVault.docc": ["KeyVault.md", "Vault.md", "VaultGettingStarted.md"],
+        "Sources/Core/SealedState/SealedState.docc": ["GettingStarted.md", "SealedState.md", "SealedStore.md"],
+    ]
+
     let path: String
     let text: String
 
@@ -50,6 +56,9 @@ private struct Guide {
         let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
         let files = try SystemFile.names(root + "/docs/guides").filter { $0.hasSuffix(".md") }
         #expect(files.sorted() == Guide.names.map { $0 + ".md" })
+        for (folder, pages) in Guide.pages {
+            #expect(try SystemFile.names(root + "/" + folder).sorted() == pages)
+        }
     }
 
     /// The two programs of the first guide are built by hand; its commands need the group that they create.
@@ -73,7 +82,7 @@ private struct Guide {
         #expect(result.exitCode == 0, "\(result.errorText.suffix(2000))")
     }
 
-    @Test(arguments: Guide.paths)
+    @Test(arguments: Guide.paths + Guide.pages.flatMap { folder, pages in pages.map { "\(folder)/\($0)" } }.sorted())
     func codeCompiles(path: String) throws {
         let directory = try TemporaryDirectory()
         for (line, text) in try Guide(path).blocks("swift") where !text.hasPrefix("// swift-tools-version") {
@@ -84,7 +93,8 @@ private struct Guide {
         }
     }
 
-    /// Checks the types of a file against the modules of this build; of the first guide's library, makes the module too.
+    /// Checks the types of a file against the modules of this build. Creates the module of a library, which the programs
+    /// of the same document import: that of the first guide, and those of files that begin with their path.
     private static func compile(_ source: String, in directory: TemporaryDirectory) throws -> ChildResult {
         let script = """
             bin=${S%/*}
@@ -94,8 +104,10 @@ private struct Guide {
                 -Xcc -fmodule-map-file="$bin/CLinux.build/module.modulemap" \\
                 -Xcc -fmodule-map-file="$bin/CSodium.build/module.modulemap" "$SOURCE"
             compiler=$(dirname "$(command -v "${SWIFT:-swift}")")/swiftc
-            if grep -q '^public struct ServiceToken' "$SOURCE"; then
-                exec "$compiler" -emit-module -module-name TokenShared -o "$D/TokenShared.swiftmodule" "$@"
+            module=$(sed -n '1s,^// Sources/\\([A-Za-z]*\\)/.*,\\1,p' "$SOURCE")
+            if grep -q '^public struct ServiceToken' "$SOURCE"; then module=TokenShared; fi
+            if [ -n "$module" ]; then
+                exec "$compiler" -emit-module -module-name "$module" -o "$D/$module.swiftmodule" "$@"
             fi
             exec "$compiler" -typecheck "$@"
             """

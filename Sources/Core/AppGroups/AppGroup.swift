@@ -120,7 +120,7 @@ public struct AccessGroup: Hashable, Sendable, CustomStringConvertible {
 
     /// Creates an access group of a team: `ABCDE12345.com.example.app`.
     ///
-    /// - Throws: ``AppGroupError`` with the codes of ``init(_:)`` that concern the name.
+    /// - Throws: ``AppGroupError`` with the codes of ``AppGroup/init(_:)`` that concern the name.
     public init(teamIdentifier: TeamIdentifier, name: String) throws(AppGroupError) {
         try self.init("\(teamIdentifier).\(name)")
     }

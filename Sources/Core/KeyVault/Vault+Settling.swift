@@ -44,8 +44,13 @@ extension Vault {
     /// another user of the vault. Changes since an older copy are lost. A vault that was not refused is written again
     /// unchanged. Losses and damage of this user's watermarks are no longer reported. If the directory is not writable,
     /// this user's memory of the place gets the memory code instead of the slot; a rolled-back vault is refused there.
-    /// - Parameter fingerprint: The fingerprint that was compared: a vault with another one is not accepted. `nil`
-    ///   accepts the present vault.
+    /// - Parameters:
+    ///   - accessGroup: The group of the vault.
+    ///   - home: The home of the group's files.
+    ///   - credential: The credential that opens the vault.
+    ///   - fingerprint: The fingerprint that was compared: a vault with another one is not accepted. `nil` accepts the
+    ///     present vault.
+    ///   - options: The options of the vault.
     /// - Throws: `VaultError` `.replaced` for another fingerprint; as for `open` without the refusals that are
     ///   accepted.
     @discardableResult

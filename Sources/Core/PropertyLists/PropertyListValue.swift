@@ -2,15 +2,23 @@ internal import Glibc
 
 /// A property list, or a part of one, with exactly the types of Apple's property lists.
 public enum PropertyListValue: Hashable, Sendable {
+    /// A truth value.
     case bool(Bool)
+    /// A whole number.
     case integer(Int64)
     /// A number that `integer` cannot represent, above `Int64.max`.
     case unsigned(UInt64)
+    /// A real number.
     case real(Double)
+    /// A point in time.
     case date(PropertyListDate)
+    /// Bytes.
     case data([UInt8])
+    /// A text.
     case string(String)
+    /// A list of values.
     case array([PropertyListValue])
+    /// Values by their keys, without an order.
     case dictionary([String: PropertyListValue])
 }
 

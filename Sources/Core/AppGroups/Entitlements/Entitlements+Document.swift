@@ -35,7 +35,7 @@ extension Entitlements {
     /// The system's own group for keys on smart cards. Profiles grant it; it has no team, and no vault has its name.
     private static let smartCards = "com.apple.token"
 
-    /// Reads the entitlements of a file, as ``EntitlementsDocument/read(path:)`` and ``init(_:variables:)`` do.
+    /// Reads the entitlements of a file, as `EntitlementsDocument.read(path:)` and ``init(_:variables:)`` do.
     public static func read(
         path: String, variables: EntitlementVariables = EntitlementVariables()
     ) throws(AppGroupError) -> Entitlements {

@@ -15,10 +15,13 @@ extension Vault {
     /// `.orphanedBlobs`, and create no key while one of the sealed files is still in its place. Abandoning again
     /// continues from there; renaming the files back undoes it.
     /// - Parameters:
+    ///   - accessGroup: The group of the vault.
+    ///   - home: The home of the group's files.
     ///   - slots: The slots of the new vault, at least one.
     ///   - sharing: The sharing of a vault directory that has to be created; an existing directory stays as it is.
     ///   - team: The team key, which certifies the person key of a vault with a person's slot; needed if a team key is
     ///     known.
+    ///   - options: The options of the vault.
     /// - Throws: `VaultError` `.durabilityUnknown` if the new vault is in place but may not survive a power loss;
     ///   `.otherFileSystem` if sealed files are on another mounted file system, and nothing was moved; `.orphanedBlobs`
     ///   while another program continues to seal streams under the old key; `.lockTimeout` while a program keeps a

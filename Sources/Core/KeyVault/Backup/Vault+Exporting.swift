@@ -11,7 +11,7 @@ extension Vault {
     /// - Parameters:
     ///   - path: The new file. Its directory must exist.
     ///   - slots: The slots that open it, at least one: passphrases and recipients, none of them unattended.
-    ///   - contents: The contents to include.
+    ///   - contentsKind: The contents to include.
     /// - Returns: The included contents, and the omitted items marked `…ThisDeviceOnly`.
     /// - Throws: `VaultError` `.alreadyExists` for an existing name; `.invalidArgument` for other slots; `.locked` if
     ///   requested contents are locked; `.corrupt` for a value that does not match its entry; `.outOfMemory`,

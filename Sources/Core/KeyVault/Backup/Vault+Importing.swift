@@ -20,10 +20,12 @@ extension Vault {
     ///   - path: The backup.
     ///   - backup: The credential of the backup: a passphrase or an identity.
     ///   - accessGroup: The group that was backed up.
+    ///   - home: The home of the group's files.
     ///   - credential: The credential of the existing vault.
     ///   - slots: The slots of a new vault, not needed for an existing one; by default the slot of `credential`.
     ///   - importing: The contents to take, and the treatment of existing contents.
     ///   - team: The team key, which certifies the person key of a new vault; needed if a team key is known.
+    ///   - options: The options of the vault.
     /// - Throws: `VaultError`: `.notAnExport`, `.corrupt`, `.unsupported`, `.wrongGroup` and a wrong credential's code
     ///   for the backup; `.invalidArgument` if its contents need a person and no slot of a new vault reaches them;
     ///   `.epochClash` for a backup of another vault; `.locked` if the compartment that it belongs to is locked;

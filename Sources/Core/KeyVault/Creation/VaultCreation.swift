@@ -27,11 +27,14 @@ extension Vault {
     /// Creates the vault with its first key.
     ///
     /// - Parameters:
+    ///   - accessGroup: The group of the vault.
+    ///   - home: The home of the group's files.
     ///   - slots: The slots that open it, at least one.
     ///   - sharing: The sharing among the members of a unix group.
     ///   - credential: The credential of one of the slots, which opens the vault.
     ///   - team: The team key, which certifies the person key of a vault with a person's slot; needed if a team key is
     ///     known.
+    ///   - options: The options of the vault.
     /// - Throws: `VaultError`, `.alreadyExists` if a vault exists in any state; `.missing` if this user's programs have
     ///   opened one that is now missing.
     public static func create(

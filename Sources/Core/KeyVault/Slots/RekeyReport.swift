@@ -18,6 +18,8 @@ public struct RekeyOptions: Sendable, Hashable {
     /// all.
     public var confirmedLosses: RekeyLosses?
 
+    /// Creates options. By default a rekey renews the roots and keeps all slots that persons vouched for.
+    ///
     /// - Parameters:
     ///   - removing: The slots to remove; an empty set only renews the roots.
     ///   - keeping: Slots to keep although no person vouched for them.

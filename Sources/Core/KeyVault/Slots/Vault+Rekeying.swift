@@ -20,8 +20,10 @@ extension Vault {
     /// A pending rekey is completed first. If only an older compartment or its index of items prevents that,
     /// `rebuildsServices` completes it with the available contents, and begins another only if the options ask for a
     /// change.
-    /// - Parameter team: The team key, if one is known and persons get a new person key. A rekey that keeps theirs does
-    ///   not need it.
+    /// - Parameters:
+    ///   - rekeying: The slots to remove and to keep, and the confirmations of the caller.
+    ///   - team: The team key, if one is known and persons get a new person key. A rekey that keeps theirs does not
+    ///     need it.
     /// - Returns: The removed and the kept slots. The call is complete: all files are written.
     /// - Throws: `VaultError` `.teamKeyNeeded` or `.wrongTeamKey` before anything is changed; `.slotNotFound`;
     ///   `.lastSlot`; `.unvouchedSlots` if slots that no person vouched for would stay and are not named; `.locked` in

@@ -28,6 +28,7 @@ extension Vault {
     /// Adds a slot that opens the vault. The first slot of a person creates the compartment of *when unlocked*.
     ///
     /// - Parameters:
+    ///   - slot: The credential of the new slot.
     ///   - label: A name for users, at most 255 bytes; the register shows it.
     ///   - team: The team key, if one is known and this is the first slot of a person.
     /// - Returns: The new slot.
@@ -54,6 +55,7 @@ extension Vault {
     /// old credential, run `rekey` afterwards.
     /// - Parameters:
     ///   - id: The old slot's number; the new slot gets another.
+    ///   - slot: The credential of the new slot.
     ///   - team: The team key, if one is known and the new slot is the first one of a person.
     /// - Returns: The new slot, and whether the access log has an entry for the change.
     /// - Throws: `VaultError` `.slotNotFound` if another program has removed or replaced it first; `.lastSlot` if the

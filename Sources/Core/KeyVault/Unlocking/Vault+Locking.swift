@@ -49,12 +49,16 @@ extension Vault {
     /// vault without unattended slots both classes are locked, as with `everything`. The result states the locked
     /// classes. The lock is complete once the vault's lock stamp is replaced, even within a sandbox that cannot reach
     /// the stored keys.
-    /// - Parameter everything: Withdraws the keys of *after first unlock* as well, as a restart would: programs that
-    ///   have the vault open keep them until they end, others need a credential again. This removes them only from
-    ///   places that this program can reach.
     ///
     /// The keys of the vault that this user's programs remember at the place are withdrawn, even if the place now
     /// contains other files.
+    /// - Parameters:
+    ///   - accessGroup: The group of the vault.
+    ///   - home: The home of the group's files.
+    ///   - everything: Withdraws the keys of *after first unlock* as well, as a restart would: programs that have the
+    ///     vault open keep them until they end, others need a credential again. This removes them only from places that
+    ///     this program can reach.
+    ///   - options: The options of the vault.
     /// - Throws: `VaultError` `.absent`, `.missing`, `.replaced`, `.corrupt`, `.denied`, `.unsafeFile` or `.file`.
     ///   After an error, as many programs as could be reached are locked: all programs from *when unlocked* if the
     ///   vault is damaged, and all from both classes if it is missing or replaced.

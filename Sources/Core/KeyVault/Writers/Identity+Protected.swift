@@ -3,8 +3,9 @@ internal import CryptoPrimitives
 extension Identity {
     /// Reads an identity file whose keys may be protected by a passphrase.
     ///
-    /// - Parameter passphrase: Called once, and only for a file with a protected key; without it such a file is
-    ///   `.locked`.
+    /// - Parameters:
+    ///   - path: The identity file.
+    ///   - passphrase: Called once, and only for a file with a protected key; without it such a file is `.locked`.
     /// - Throws: `VaultError` `.locked`, `.malformedIdentity`, `.wrongPassphrase`, `.unsafeFile`, `.denied`, `.file`.
     public convenience init(
         contentsOf path: String, passphrase: (() throws(VaultError) -> Passphrase)?

@@ -25,7 +25,7 @@ public struct WriterPublicKey: Hashable, Sendable, CustomStringConvertible {
     public var description: String { PublicKeyText.text(key, Self.encoding) }
 }
 
-/// The public half of a ``TeamKey``. Its text begins with `sealedteam1` and is not secret.
+/// The public half of a `TeamKey`. Its text begins with `sealedteam1` and is not secret.
 public struct TeamPublicKey: Hashable, Sendable, CustomStringConvertible {
     static let encoding = Bech32(prefix: "sealedteam", isUpperCase: false)
 

@@ -86,7 +86,11 @@ public struct KeyProtection: Sendable {
     let passphrase: Passphrase
     let costs: PassphraseCosts
 
-    /// - Parameter costs: At least 2 passes over 19 MiB.
+    /// Creates the protection of a key's file.
+    ///
+    /// - Parameters:
+    ///   - passphrase: The passphrase that opens the file.
+    ///   - costs: At least 2 passes over 19 MiB.
     public init(_ passphrase: Passphrase, costs: PassphraseCosts = .recommended) {
         self.passphrase = passphrase
         self.costs = costs
@@ -116,7 +120,9 @@ public final class WriterKey: Sendable, CustomStringConvertible {
 
     /// Reads a writer key's text: `SEALED-WRITER-KEY-1…`, or the protected form.
     ///
-    /// - Parameter passphrase: Called only for the protected form; without it that form is `.locked`.
+    /// - Parameters:
+    ///   - text: The text of the key.
+    ///   - passphrase: Called only for the protected form; without it that form is `.locked`.
     /// - Throws: `VaultError` `.malformedKey`, `.locked`, `.wrongPassphrase`, `.outOfMemory`.
     public convenience init(
         text: borrowing SecretBytes, passphrase: (() throws(VaultError) -> Passphrase)? = nil
@@ -172,7 +178,9 @@ public final class TeamKey: Sendable, CustomStringConvertible {
 
     /// Reads a team key's text: `SEALED-TEAM-KEY-1…`, or the protected form.
     ///
-    /// - Parameter passphrase: Called only for the protected form; without it that form is `.locked`.
+    /// - Parameters:
+    ///   - text: The text of the key.
+    ///   - passphrase: Called only for the protected form; without it that form is `.locked`.
     /// - Throws: `VaultError` `.malformedKey`, `.locked`, `.wrongPassphrase`, `.outOfMemory`.
     public convenience init(
         text: borrowing SecretBytes, passphrase: (() throws(VaultError) -> Passphrase)? = nil

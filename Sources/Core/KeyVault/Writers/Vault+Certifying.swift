@@ -9,11 +9,14 @@ extension Vault {
     /// A person does it once, and again after the team key has named a successor. The vault is opened although no team
     /// key has certified it yet, so compare the fingerprint first: all users accept a certified person key.
     /// - Parameters:
+    ///   - accessGroup: The group of the vault.
+    ///   - home: The home of the group's files.
     ///   - team: The team key.
     ///   - credential: A person's credential.
     ///   - fingerprint: The fingerprint that was compared; `nil` certifies the present vault.
     ///   - lostKey: The lost team key that the vault names and `team` replaces. It counts only if neither the program
     ///     nor the machine states the lost key. Users who know it refuse the vault until they accept it.
+    ///   - options: The options of the vault.
     /// - Returns: The vault, with another fingerprint than before.
     /// - Throws: `VaultError` `.alreadyExists` if the key has certified it already; `.wrongTeamKey` for another key
     ///   than the known one; `.noRoster` if the group has a container and no roster of the key; `.replaced` for another

@@ -23,6 +23,8 @@ public struct DefaultsFault: LocalizedError, Hashable, Sendable, CustomStringCon
     /// A sentence.
     public let reason: String
 
+    /// Creates the reason for an error.
+    ///
     /// - Parameter reason: A sentence without contents: it is shown to people and kept in logs.
     public init(_ reason: String) { self.reason = reason }
 

@@ -25,6 +25,8 @@ public struct SealedDefault<Value: DefaultsValue & Sendable>: Sendable {
     public let projectedValue: SealedDefaultAccess<Value>
     private let memory = Memory()
 
+    /// Creates a property with the value that it has if none was set.
+    ///
     /// - Parameters:
     ///   - wrappedValue: The value if none was set.
     ///   - name: The key in the suite.

@@ -30,8 +30,10 @@ extension SealedDefaults {
 
     /// Reads, changes and writes one value under the suite's lock: no other program's change of it is lost.
     ///
-    /// - Parameter change: Gets the suite's value, or else the next one in the search list; never the program's
-    ///   arguments. It must not use the same suite, and may throw: then nothing is written.
+    /// - Parameters:
+    ///   - key: The key of the value.
+    ///   - change: Gets the suite's value, or else the next one in the search list; never the program's arguments. It
+    ///     must not use the same suite, and may throw: then nothing is written.
     /// - Returns: The value that was written.
     /// - Throws: `StoreError`, as `value(for:)` and `edit`.
     @discardableResult
@@ -130,6 +132,8 @@ public struct DefaultsKey<Value: DefaultsValue & Sendable>: Sendable {
     /// The result of a read if no domain has the key.
     public let defaultValue: Value
 
+    /// Creates the key of a value that is never missing.
+    ///
     /// - Parameters:
     ///   - name: The key in the suite.
     ///   - defaultValue: The result of a read if no domain has the key.

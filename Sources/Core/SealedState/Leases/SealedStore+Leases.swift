@@ -23,6 +23,7 @@ extension SealedStore {
     ///   - name: The lease's name, by the rules of record names.
     ///   - duration: The time limit for the work, on a clock that cannot be set and that runs while the machine sleeps.
     ///   - limit: The time limit for other holders.
+    ///   - isolation: The actor on which `body` runs, by default the caller's.
     ///   - body: The work. It may renew the lease with `renewLease`.
     /// - Returns: The work's value, or `.reused` if another program did the work.
     /// - Throws: `StoreError` `.leaseTimeout` if other programs held it for the whole limit, `.cancelled`, or the

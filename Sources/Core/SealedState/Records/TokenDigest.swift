@@ -165,7 +165,9 @@ extension SealedStore {
 extension TokenDigest {
     /// Returns `true` if it is the digest of a token.
     ///
-    /// - Parameter store: A store of the group whose vault created it.
+    /// - Parameters:
+    ///   - token: The token to compare.
+    ///   - store: A store of the group whose vault created it.
     /// - Throws: `StoreError` `.unknownKey` if the vault does not hold the key that it names, which says nothing about
     ///   the token; the vault's errors.
     public func matches(_ token: some ContiguousBytes, in store: SealedStore) throws(StoreError) -> Bool {
