@@ -18,26 +18,26 @@ extension StoreError.Code {
 extension FailureTable {
     static let plaintextImport = [
         CodeEntry(
-            .sourceUnusable, says: "The file to be moved in is missing or is none that can be moved.",
+            .sourceUnusable, says: "The file to import is missing or is not a file that can be imported.",
             advice: "Name another file."),
         CodeEntry(
-            .sourceMalformed, says: "The file to be moved in is not what it is said to be.",
-            advice: "Correct it, or move it in as what it is."),
+            .sourceMalformed, says: "The file to import does not have the stated form.",
+            advice: "Correct it, or import it in its own form."),
         CodeEntry(
-            .sourceChanged, says: "The file was written while it was moved in, and is as its writer left it.",
+            .sourceChanged, says: "The file was written while it was imported, and was not changed by the import.",
             advice: "End the program that writes it, then try again."),
         CodeEntry(
-            .sourceKept, says: "The plaintext was sealed and could not be removed.",
-            advice: "Remove the plaintext, or try again as a user who may."),
+            .sourceKept, says: "The plaintext was sealed but could not be removed.",
+            advice: "Remove the plaintext, or try again as a user with the permission."),
         CodeEntry(
             .verificationFailed,
-            says: "What was sealed does not read back as what was to be sealed, and the plaintext is as it was.",
-            advice: "Look for what else writes there, and test the disk and the memory of this machine."),
+            says: "The sealed value does not read back as the original; the plaintext was not changed.",
+            advice: "Find other programs that write there, and test the disk and the memory of this machine."),
         CodeEntry(
             .wrongKey, says: "The key does not open the file, or the file was changed.",
             advice: "Try the key that the file was sealed with."),
         CodeEntry(
-            .cipherUnavailable, says: "This processor has no instructions for the cipher.",
-            advice: "Move the file in on a machine that has them: x86-64 with AES-NI, or ARM with its extension."),
+            .cipherUnavailable, says: "This processor lacks the instructions for the cipher.",
+            advice: "Import the file on a machine that has them: x86-64 with AES-NI, or ARM with its extension."),
     ]
 }

@@ -142,12 +142,12 @@ extension RuntimeFileCache {
         guard facts.uid == geteuid() else {
             throw FileError(
                 .wrongOwner, operation: "trust", path: path,
-                advice: "Set XDG_RUNTIME_DIR to a directory of this user's own.")
+                advice: "Set XDG_RUNTIME_DIR to a directory that belongs to this user.")
         }
         guard facts.mode & 0o077 == 0 else {
             throw FileError(
                 .unsafeMode, operation: "trust", path: path,
-                advice: "Remove it, and lock the vault: others may have read its keys: rm -r \(path.shellQuoted)")
+                advice: "Remove it, and lock the vault: other users may have read its keys: rm -r \(path.shellQuoted)")
         }
     }
 

@@ -53,14 +53,14 @@ package enum RosterFile {
         {
             guard there.roster.id == roster.roster.id else {
                 throw VaultError(
-                    .replaced, "write", "the roster", "Another roster of the same team key is there.",
+                    .replaced, "write", "the roster", "Another roster of the same team key exists.",
                     advice:
-                        "Ask the team which one is right. Move that file away to go on with the one that was accepted here."
+                        "Ask the team which one is right. To continue with the accepted roster, move that file away."
                 )
             }
             guard there.roster.version < roster.roster.version else {
                 throw VaultError(
-                    .olderRoster, "write", "the roster", "Version \(there.roster.version) was signed meanwhile.",
+                    .olderRoster, "write", "the roster", "Version \(there.roster.version) was signed in the meantime.",
                     advice: "Run it again.")
             }
         }

@@ -137,7 +137,7 @@ package struct RecordName: Hashable, Sendable, CustomStringConvertible {
     private static func invalid(_ text: String, _ reason: String) -> StoreError {
         StoreError(
             .invalidName, "use the record name", text.printable, reason,
-            advice: "A name looks like widget_auth_state or accounts/ada.")
+            advice: "Use a name such as widget_auth_state or accounts/ada.")
     }
 
     package var description: String { text }

@@ -93,7 +93,7 @@ extension TokenDigest: Codable {
         let container = try decoder.singleValueContainer()
         guard let digest = TokenDigest(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "It is no token digest of a known version.")
+                in: container, debugDescription: "It is not a token digest of a known version.")
         }
         self = digest
     }

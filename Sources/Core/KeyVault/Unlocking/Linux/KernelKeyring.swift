@@ -87,8 +87,8 @@ struct KernelKeyring: UnlockCache {
         if Self.isMissing(left) { return }
         guard left >= 0 else { throw failure(left) }
         throw VaultError(
-            .file, "remove the unlocked keys from", place.description, "They are there again after each removal.",
-            advice: "See who puts them there (keyctl show @u), and lock again.")
+            .file, "remove the unlocked keys from", place.description, "They appear again after each removal.",
+            advice: "Find the program that adds them (keyctl show @u), and lock again.")
     }
 
     /// Does nothing: the kernel drops expired keys.
