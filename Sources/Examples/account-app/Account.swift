@@ -43,9 +43,9 @@ struct Written: CustomStringConvertible {
 
     var description: String {
         guard state.isAuthenticated, let name = state.displayName, let expiry = state.tokenExpiresAt else {
-            return "wrote \(sequence) signed-out: nobody is signed in"
+            return "wrote \(sequence) signed-out: no user is signed in"
         }
-        let (kind, relation) = expiry > Date() ? ("signed-in", "until") : ("expired", "run out since")
+        let (kind, relation) = expiry > Date() ? ("signed-in", "until") : ("expired", "expired at")
         return "wrote \(sequence) \(kind): \(name), \(relation) \(expiry.ISO8601Format())"
     }
 }

@@ -10,31 +10,32 @@ extension Demo {
         intrude("flips one bit of byte \(offset) of \(good.count)")
         try record.replace(with: bad)
         try expectRefusal(
-            "tampered", as: "blob.tampered", "the widget refuses it as tampered with, and shows nothing of it")
+            "tampered", as: "blob.tampered", "the widget refuses it as tampered, and shows none of its contents")
         let start = stage.transcript.count
-        intrude("puts the right blob back")
+        intrude("restores the original blob")
         try record.replace(with: good)
         try stage.listen { said(by: .widget, since: start).contains { $0.state == "signed-in" } }
         check(
-            "the widget believes the right one again",
+            "the widget accepts the original blob again",
             said(by: .widget, since: start).contains { $0.state == "signed-in" })
         try pause()
     }
 
     func playReplay(of old: Data) throws(Stop) {
         act("An old blob is put back")
-        intrude("puts back the blob of the first sign-in, authentic then")
+        intrude("puts back the authentic blob of the first sign-in")
         try record.replace(with: old)
-        try expectRefusal("replayed", as: "blob.replayed", "the widget has seen newer ones, and refuses it as replayed")
+        try expectRefusal(
+            "replayed", as: "blob.replayed", "the widget has accepted newer ones, and refuses it as replayed")
         try pause()
     }
 
     func playPlaintext() throws(Stop) {
-        act("A plaintext file takes the record's place")
+        act("A plaintext file replaces the record")
         intrude(#"writes {"isAuthenticated": true, "displayName": "Mallory", …}"#)
         let forged = #"{"isAuthenticated": true, "displayName": "Mallory", "tokenExpiresAt": "2099-01-01T00:00:00Z"}"#
         try record.replace(with: Data(forged.utf8))
-        try expectRefusal("malformed", as: "blob.not-sealed", "the widget refuses what was never sealed")
+        try expectRefusal("malformed", as: "blob.not-sealed", "the widget refuses a file that was never sealed")
         try pause()
     }
 
@@ -55,24 +56,24 @@ extension Demo {
         act("The whole container is moved away and back")
         intrude("moves the container away")
         try home.moveContainer(away: true)
-        try expectWidget("the widget shows its placeholder and goes on watching") { $0.state == "placeholder" }
+        try expectWidget("the widget shows its placeholder and continues to watch") { $0.state == "placeholder" }
         let start = stage.transcript.count
         intrude("moves it back")
         try home.moveContainer(away: false)
         try stage.listen { said(by: .widget, since: start).contains { $0.state == "signed-in" } }
         check(
-            "the widget shows who is signed in, as before",
+            "the widget shows the user again",
             said(by: .widget, since: start).contains { $0.state == "signed-in" })
         try pause()
     }
 
     func playInspection() throws(Stop) {
-        act("What lies there now, by the tool")
-        try show(["inspect", "--group", DemoHome.group, RecordFile.name], endingWith: 0, "the record is good")
+        act("The container is inspected and audited")
+        try show(["inspect", "--group", DemoHome.group, RecordFile.name], endingWith: 0, "the record is valid")
         let isClean = try audit().isClean
         try show(
             ["audit", "--group", DemoHome.group], endingWith: isClean ? 0 : 1,
-            isClean ? "nothing has to be mended" : "something in quarantine waits to be looked at")
+            isClean ? "no finding needs a change" : "the quarantine has a copy to examine")
     }
 
     func intrude(_ deed: String) { stage.add(Utterance(.intruder, saying: deed)) }
@@ -86,7 +87,7 @@ extension Demo {
         try expectWidget(expected) { $0.state == "refused" && $0.detail == code && !$0.names(anyOf: people) }
         let findings = try audit().ofRecord
         for finding in findings { stage.add(finding.utterance) }
-        check("the audit names it \(id)", findings.contains { $0.id == id }, instead: Self.list(findings))
+        check("the audit reports it as \(id)", findings.contains { $0.id == id }, instead: Self.list(findings))
     }
 
     private func audit() throws(Stop) -> Audit {

@@ -15,11 +15,12 @@ extension Demo {
         _ = try tool(
             ["roster", "sign", "--team-key", team, "--add-writer", "app=\(key)", "--allow", "\(RecordFile.name)=app"]
                 + group)
-        timeline.note("Only the app may write \(RecordFile.name): the group's roster says so, and the app signs.")
+        timeline.note(
+            "Only the app may write \(RecordFile.name): the group's roster states that, and the app signs the record.")
     }
 
     func playImpostor() throws(Stop) {
-        act("A compromised extension with all of the group's keys speaks for the app")
+        act("A compromised extension with all of the group's keys impersonates the app")
         try showThatTheKeyIsOutOfReach()
         intrude("seals Mallory's state with the group's own key")
         let forged = "\(home.path)/forged.json"
@@ -36,9 +37,9 @@ extension Demo {
         ).status
         check("the blob is sealed under the group's key", status == 0, instead: "sealctl put ends with \(status)")
         try expectRefusal(
-            "notAuthorized", as: "blob.not-authorized", "the widget refuses it: no writer with the right has signed it")
+            "notAuthorized", as: "blob.not-authorized", "the widget refuses it: no authorized writer has signed it")
         let answer = try signInForLong()
-        try expectWidget("the app goes on, and the widget believes it") { $0.shows(answer.person) }
+        try expectWidget("the app writes again, and the widget accepts its record") { $0.shows(answer.person) }
         try pause()
     }
 
@@ -53,7 +54,7 @@ extension Demo {
         defer { chmod(home.appOnly, 0o700) }
         intrude(
             words.count == cat.count
-                ? "tries to read the app's writer key, whose directory is closed to it"
+                ? "tries to read the app's writer key, to whose directory it has no access"
                 : "tries to read the app's writer key, as the user nobody")
         let status = try stage.run(words[0], Array(words.dropFirst()), isHeard: true).status
         check("it cannot read the app's writer key", status != 0, instead: "it reads it")

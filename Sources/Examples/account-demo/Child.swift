@@ -131,7 +131,7 @@ struct Pipe {
     /// - Throws: `Stop` `.unavailable`.
     static func make() throws(Stop) -> Pipe {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw .unavailable("no pipe can be made") }
+        guard pipe(&ends) == 0 else { throw .unavailable("no pipe can be created") }
         // No process is started between the two calls: the demo has one thread.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return Pipe(readEnd: ends[0], writeEnd: ends[1])

@@ -74,7 +74,7 @@ extension Demo {
         let heard = said(by: .widget)
         check(
             expected, heard.contains(where: fits),
-            instead: heard.last.map { "it says \"\(Wording.of($0).0)\"" } ?? "it says nothing new")
+            instead: heard.last.map { "it shows \"\(Wording.of($0).0)\"" } ?? "it shows no change")
     }
 
     /// Sends a command to the app and returns its answer.
@@ -104,16 +104,16 @@ struct Options {
     static let help = """
         usage: account-demo [--state FILE] [--keep]
 
-        An app and its widget share one sealed record; then somebody tampers with it.
+        An app and its widget share one sealed record; then an attacker tampers with it.
 
           --state FILE   sign in with the WidgetAuthState in a JSON file instead of Ada:
                          {"isAuthenticated": true, "displayName": "Grace", "tokenExpiresAt": "2031-01-01T12:00:00Z"}
-          --keep         keep the temporary home, and say where it is
+          --keep         keep the temporary home, and print its path
 
         SEALED_DEMO_BIN is the directory of account-app, account-widget and sealctl, this program's own unless set.
         NO_COLOR turns colours off.
 
-        Exit status: 0 all went as it should, 1 something did not, 64 wrong usage, 65 the state file is no valid state,
+        Exit status: 0 all checks passed, 1 a check failed, 64 wrong usage, 65 the state file is not a valid state,
         66 it cannot be read, 69 a program is missing.
         """
 
@@ -124,11 +124,11 @@ struct Options {
             switch argument {
             case "--state":
                 guard let path = rest.popFirst(), !path.isEmpty else { throw .usage("--state needs a file") }
-                guard !path.contains(where: \.isNewline) else { throw .usage("a file name of one line, please") }
+                guard !path.contains(where: \.isNewline) else { throw .usage("a file name has one line") }
                 statePath = path
             case "--keep": keepsHome = true
             case "--help", "-h": wantsHelp = true
-            default: throw .usage("'\(argument)' is no option; see --help")
+            default: throw .usage("'\(argument)' is not an option; see --help")
             }
         }
     }
@@ -162,7 +162,7 @@ enum Stop: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .usage(let what), .unavailable(let what), .broken(let what): what
-        case .refusedState(let path, let code, let sentence): "\(path): no state to sign in with (\(code)): \(sentence)"
+        case .refusedState(let path, let code, let sentence): "\(path): it is not a valid state (\(code)): \(sentence)"
         case .died(let program, let how): "\(program) ended unexpectedly: \(how)"
         case .interrupted: "interrupted"
         }

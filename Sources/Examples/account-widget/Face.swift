@@ -37,7 +37,7 @@ extension Face: CustomStringConvertible {
         switch self {
         case .placeholder: "placeholder: Sign in to see your account here"
         case .signedIn(let name, let expiry): "signed-in: \(name), until \(expiry.ISO8601Format())"
-        case .expired: "expired: The sign-in has run out, open the app"
+        case .expired: "expired: The sign-in has expired, open the app"
         case .signedOut: "signed-out: You are signed out"
         case .refused(let code, let reason): "refused \(code.rawValue): \(reason)"
         }
