@@ -22,7 +22,7 @@ import Testing
         let report = try sandbox.audit()
         #expect(report.ids == ["link.leaves-container"])
         #expect(report.file("link")?.kind == .link)
-        #expect(report.finding("link.leaves-container")?.detail == "It leads to \"\(target)\".")
+        #expect(report.finding("link.leaves-container")?.detail == "Its target is \"\(target)\".")
     }
 
     @Test(arguments: ["Library", "Library/../Library", "./nothing"]) func aLinkInsideIsFound(target: String) throws {

@@ -16,7 +16,7 @@ import Testing
         let report = try ContainerAuditor(options: options).audit(group: sandbox.group, in: sandbox.home)
         #expect(!report.withKeys && report.group == sandbox.group.identifier)
         #expect(report.files.contains { $0.record?.name == "state" && $0.verdict == .unverified })
-        #expect(report.notes.contains { $0.contains("left alone") })
+        #expect(report.notes.contains { $0.contains("not used") })
     }
 
     @Test func aVaultThatIsRequiredAndClosedEndsTheAuditBeforeItBegins() throws {

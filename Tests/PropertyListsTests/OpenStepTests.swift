@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test func valuesOfGNUstepAreRefused() {
-        #expect(fault(Array("{a=<*I5>;}".utf8)) == .unsupported("a value of GNUstep's, line 1"))
+        #expect(fault(Array("{a=<*I5>;}".utf8)) == .unsupported("a value of GNUstep, line 1"))
     }
 
     @Test(arguments: ["", " \n", "\0", "bplist", "\u{7F}", "#!/bin/sh", "é", "=a;", ";", ")", "<html>", "<?php"])

@@ -82,7 +82,7 @@ import Testing
     @Test func whatXMLCannotHoldIsNotWritten() {
         for text in ["\u{0}", "a\u{1}", "\u{1F}", "\u{FFFE}", "x\u{FFFF}"] {
             for value in [PropertyListValue.string(text), .dictionary([text: .bool(true)])] {
-                #expect(throws: StructureFault.unsupported("a control character, which XML cannot hold")) {
+                #expect(throws: StructureFault.unsupported("a control character, which XML cannot represent")) {
                     try PropertyList.bytes(of: value, as: .xml)
                 }
             }

@@ -142,7 +142,7 @@ private struct MachineUsage: Decodable {
         let file = sandbox.path("groups/Registry/\(Sandbox.group)/container.plist")
         let text = String(decoding: try SystemFile.read(file), as: UTF8.self)
         try SystemFile.write(file, Array(text.split(separator: "65536").joined(separator: "70000").utf8))
-        #expect(try container("quota").outputText == "65536\nby the registry: 70000\n")
+        #expect(try container("quota").outputText == "65536\nin the registry: 70000\n")
         #expect(try container("quota", "--json").outputText.contains("\"registered\":70000"))
         #expect(try container("quota", "70000").outputText == "70000\n")
     }

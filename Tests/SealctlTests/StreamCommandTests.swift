@@ -73,7 +73,7 @@ import Testing
         #expect(result.exitCode == 65)
         #expect(!result.output.isEmpty && result.output.count < plain.count)
         #expect(plain.starts(with: result.output))
-        #expect(result.errorText.contains("\(result.output.count) bytes were released"))
+        #expect(result.errorText.contains("\(result.output.count) bytes were written"))
     }
 
     @Test func aStreamOfAnotherGroupIsRefused() throws {

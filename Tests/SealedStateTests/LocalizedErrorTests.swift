@@ -31,9 +31,9 @@ import Testing
     }
 
     @Test func aSealingErrorGivesItsFindingAndAdvice() {
-        let sealing = SealingError(.tampered, "open", "Chunk 1 does not fit its tag.")
+        let sealing = SealingError(.tampered, "open", "Chunk 1 does not match its tag.")
         let error: any Error = sealing
-        #expect(error.localizedDescription == "Cannot open: Chunk 1 does not fit its tag.")
+        #expect(error.localizedDescription == "Cannot open: Chunk 1 does not match its tag.")
         #expect((error as? any LocalizedError)?.recoverySuggestion == sealing.advice)
     }
 

@@ -130,7 +130,7 @@ final class AuditTree {
         path = "\(parent)/sealed-bench.\(getpid()).tree"
         try? FileManager.default.removeItem(atPath: path)
         guard mkdir(path, 0o700) == 0 else {
-            throw BenchmarkFailure("no directory can be made in \(parent): \(String(cString: strerror(errno)))")
+            throw BenchmarkFailure("no directory can be created in \(parent): \(String(cString: strerror(errno)))")
         }
     }
 

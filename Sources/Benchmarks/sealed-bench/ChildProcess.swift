@@ -63,7 +63,7 @@ struct ChildProcess {
         program.open("/dev/null", O_WRONLY, as: STDOUT_FILENO)
         if isSilent { program.open("/dev/null", O_WRONLY, as: STDERR_FILENO) }
         do throws(StartFailure) { return try program.start() } catch {
-            throw BenchmarkFailure("\(arguments[0]) does not start: \(error)")
+            throw BenchmarkFailure("\(arguments[0]) cannot be started: \(error)")
         }
     }
 

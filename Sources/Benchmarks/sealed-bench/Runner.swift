@@ -47,7 +47,7 @@ struct Options {
 
           --filter TEXT      only operations whose name contains TEXT
           --rounds N         rounds of each comparison; 101 unless given
-          --directory DIR    where records are written; beside the program unless given
+          --directory DIR    directory of the records; the program's directory unless given
           --json             the results for machines
           --check            exit status 1 when a target is missed
         """
@@ -109,7 +109,7 @@ final class Workspace {
     init(in parent: String) throws {
         path = "\(parent)/sealed-bench.\(getpid()).\(UInt32.random(in: .min ... .max))"
         guard mkdir(path, 0o700) == 0 else {
-            throw BenchmarkFailure("no directory can be made in \(parent): \(String(cString: strerror(errno)))")
+            throw BenchmarkFailure("no directory can be created in \(parent): \(String(cString: strerror(errno)))")
         }
         group = try AppGroup("group.org.example.bench")
     }

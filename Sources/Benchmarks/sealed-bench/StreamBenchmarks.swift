@@ -107,7 +107,7 @@ final class StreamFiles {
     private static func fill(_ path: String, size: Int) throws {
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else {
-            throw BenchmarkFailure("\(path) cannot be made: \(String(cString: strerror(errno)))")
+            throw BenchmarkFailure("\(path) cannot be created: \(String(cString: strerror(errno)))")
         }
         defer { close(file) }
         let block = (0..<1 << 17).map { _ in UInt64.random(in: .min ... .max) }

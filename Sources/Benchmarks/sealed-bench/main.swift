@@ -4,7 +4,7 @@ import SharedFiles
 
 /// In a function of its own: the workspace removes its directory when this returns.
 func runBenchmarks(_ options: Options) throws -> [Finding] {
-    guard cbaseline_start() == 0 else { throw BenchmarkFailure("libsodium does not start") }
+    guard cbaseline_start() == 0 else { throw BenchmarkFailure("libsodium cannot be initialized") }
     Interruption.watch()
     var runner = Runner(options)
     try SealingBenchmarks().run(in: &runner)

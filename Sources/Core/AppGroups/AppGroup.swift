@@ -202,7 +202,7 @@ public struct TeamIdentifier: Hashable, Sendable, CustomStringConvertible {
         guard text.utf8.count == length else {
             return "its team identifier has \(text.count) characters instead of \(length)"
         }
-        return "its team identifier holds something other than A-Z and 0-9"
+        return "its team identifier contains a character other than A-Z and 0-9"
     }
 }
 
@@ -283,12 +283,12 @@ struct IdentifierParser {
         if TeamIdentifier.isWellFormed(prefix) { return .teamPrefixed }
         if prefix.isEmpty { throw refusal(.emptyComponent, "it begins with a dot") }
         if prefix.lowercased() == Self.registeredPrefix {
-            throw refusal(.missingPrefix, "\"\(prefix)\" has to be written \"group\", in lower case")
+            throw refusal(.missingPrefix, "\"\(prefix)\" must be written \"group\", in lower case")
         }
         if TeamIdentifier.isLikelyIntended(prefix) {
             throw refusal(.invalidTeamIdentifier, TeamIdentifier.fault(in: prefix))
         }
-        throw refusal(.missingPrefix, "it begins with neither \"group.\" nor a team identifier and a dot")
+        throw refusal(.missingPrefix, "it does not begin with \"group.\" or with a team identifier and a dot")
     }
 
     private func checkName(_ name: Substring) throws(AppGroupError) {

@@ -75,14 +75,14 @@ extension AppGroupError {
     static func untrustedHome(_ variable: String) -> Self {
         Self(
             code: .invalidHome, operation: findHome, subject: variable,
-            reason: "the program has more rights than its caller, whose variables do not count",
-            advice: "Give the home in the program itself, or take its file capabilities away.")
+            reason: "the program has more rights than its caller, so the caller's variables are ignored",
+            advice: "State the home in the program itself, or remove its file capabilities.")
     }
 
     static func homeUnavailable() -> Self {
         Self(
             code: .homeUnavailable, operation: findHome, subject: HomeEnvironment.home,
-            reason: "it is not an absolute path, and the user database has none either",
+            reason: "it is not an absolute path, and the user database does not contain one either",
             advice: "Set HOME, or SEALED_GROUPS_HOME, to an absolute path.")
     }
 }
@@ -103,8 +103,8 @@ extension AppGroupError {
     private static func meaning(of error: FileError) -> (Code, reason: String) {
         switch error.code {
         case .notFound: (.containerMissing, "it does not exist")
-        case .notDirectory, .unsafePath: (.notADirectory, "it is a link or a file where a directory has to be")
-        case .unsafeMode: (.unsafeContainer, "others may write there")
+        case .notDirectory, .unsafePath: (.notADirectory, "it is a link or a file instead of a directory")
+        case .unsafeMode: (.unsafeContainer, "other users can write to it")
         case .wrongOwner: (.unsafeContainer, "it belongs to another user")
         case .notShared: (.notShared, "members of its unix group cannot use it")
         default: (.file, "cannot \(error.operation)")

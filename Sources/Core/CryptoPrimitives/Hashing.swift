@@ -20,7 +20,7 @@ package enum BLAKE2b {
         let status = csodium_blake2b(
             output.bytePointer, output.count, input.bytePointer, input.count, key.bytePointer, key.count,
             personalization?.pointer)
-        precondition(status == 0, "BLAKE2b takes keys of 0...64 and makes hashes of 16...64 bytes")
+        precondition(status == 0, "BLAKE2b takes keys of 0...64 and returns hashes of 16...64 bytes")
     }
 
     /// Returns the unkeyed or keyed hash as bytes.

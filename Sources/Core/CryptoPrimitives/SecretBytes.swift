@@ -209,7 +209,7 @@ package struct PlaintextBuffer: ~Copyable {
 
     /// Removes and wipes bytes at the end.
     package mutating func removeLast(_ size: Int) {
-        precondition(size <= count, "more bytes than there are")
+        precondition(size <= count, "more bytes than the secret has")
         count -= size
         ScratchMemory.wipe(UnsafeMutableRawBufferPointer(rebasing: memory[count...]))
     }

@@ -28,7 +28,7 @@ final class CompartmentContents: Sendable {
         let keyring = try Self.open(.keyring, of: file, sealing)
         let tokens = head.role == .person ? nil : try Self.open(.tokenKeys, of: file, sealing)
         guard state.header.header.sequence == head.generation else {
-            throw .corrupt(path, "Its header and its contents are of different writes.")
+            throw .corrupt(path, "Its header and its contents belong to different writes.")
         }
         self.state = try CompartmentState(parsing: state.bytes, head.role, path: path)
         self.secrets = try SecretTable(parsing: secrets.bytes, head.role, path: path)
@@ -52,7 +52,7 @@ final class CompartmentContents: Sendable {
         }
         let opened = try sealing.open(sealed, entry)
         guard opened.header.header.sequence <= file.head.generation else {
-            throw .corrupt(file.path, "Part \(number.rawValue) is of a later write.")
+            throw .corrupt(file.path, "Part \(number.rawValue) belongs to a later write.")
         }
         return opened
     }
@@ -91,10 +91,10 @@ final class CompartmentContents: Sendable {
             zip(keyring, listed).allSatisfy({
                 $0.keyID == $1.keyID && $0.epoch == $1.epoch && $0.state == $1.state && $0.createdAt == $1.createdAt
             })
-        else { throw .corrupt(path, "Its keys are not those of its register.") }
+        else { throw .corrupt(path, "Its keys are not the ones in its register.") }
         guard let watermark = secrets[.watermarkKey, 0], secrets[.serviceRoot, 0] != nil,
             (secrets[.serviceRoot, 1] == nil) == (register.nextRoot == nil)
-        else { throw .corrupt(path, "A secret is missing, or one is too many.") }
+        else { throw .corrupt(path, "It has too few or too many secrets.") }
         guard
             WatermarkCommitment.of(try watermark.secret(vaultID: vaultID, root: root, path: path))
                 == register.watermarkCommitment
@@ -112,7 +112,7 @@ final class CompartmentContents: Sendable {
         }
         let secret = try seed.secret(vaultID: head.vaultID, root: root, path: path)
         guard let key = try? Ed25519.SigningKey(seed: secret), key.publicKey == last.key else {
-            throw .corrupt(path, "Its person key is not that of its register.")
+            throw .corrupt(path, "Its person key is not the one in its register.")
         }
     }
 

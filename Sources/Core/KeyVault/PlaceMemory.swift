@@ -172,7 +172,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
         guard let merged = (own ?? other).merged(with: other) else {
             throw .replaced(
                 vault.string,
-                "This user's programs remember two vaults there, in \(directories[0]) and \(directory).")
+                "This user's programs remember two different vaults, in \(directories[0]) and \(directory).")
         }
         return merged
     }
@@ -186,7 +186,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
     }
 
     private func load(from directory: FilePath) throws(VaultError) -> PlaceMemory? {
-        let operation = "read what is remembered of the vault"
+        let operation = "read the memory of the vault"
         let file = MemoryFile(directory: directory, leaf: leaf)
         let found = try VaultError.onFiles(operation) { () throws(FileError) in
             do throws(FileError) { return try file.read(limit: PlaceMemory.size) } catch {
@@ -200,8 +200,8 @@ struct PlaceMemoryFile: Hashable, Sendable {
             throw VaultError(
                 .corrupt, operation, directory.appending(leaf).string, "It is damaged.",
                 advice:
-                    "Compare the vault's fingerprint with one who shares it, then: sealctl vault accept. Where the vault "
-                    + "is gone as well, restore it (sealctl vault import), or give it up: sealctl init --abandon.")
+                    "Compare the vault's fingerprint with a person who shares it, then: sealctl vault accept. If it is "
+                    + "missing as well, restore it (sealctl vault import), or abandon it: sealctl init --abandon.")
         }
         return memory
     }
@@ -258,8 +258,8 @@ struct PlaceMemoryFile: Hashable, Sendable {
         let removal = own == nil ? "" : ", or remove the file: rm \(path.shellQuoted)"
         throw VaultError(
             .denied, "accept the vault", path,
-            "This user's memory of the vault could not be stored, or this one not be removed.",
-            advice: "See whether \(directories[0]) and \(directory) can be written\(removal).")
+            "This user's memory of the vault could not be stored, or this file could not be removed.",
+            advice: "Check that \(directories[0]) and \(directory) are writable\(removal).")
     }
 
     /// Removes the memory from both directories after a person has given the vault up.
@@ -314,7 +314,7 @@ struct MemoryFile: Hashable, Sendable {
         }
         guard let lock = DirectoryLock(self.directory) else {
             throw VaultError(
-                .lockTimeout, operation, self.directory.string, "Another program keeps the directory locked.",
+                .lockTimeout, operation, self.directory.string, "Another program holds the lock of the directory.",
                 advice: "Try again.")
         }
         defer { lock.unlock() }

@@ -38,7 +38,8 @@ extension Vault {
         publish(contents)
         guard !needsPerson || contents.register?.nextRoot == nil else {
             throw VaultError(
-                .lockTimeout, "change the vault", path, "A rekey was begun and is not completed.", advice: "Try again.")
+                .lockTimeout, "change the vault", path, "A rekey was started and is not completed.",
+                advice: "Try again.")
         }
         do throws(VaultError) {
             var draft = try self.draft(of: contents, needsPerson: needsPerson)
@@ -134,7 +135,7 @@ extension Vault {
     func takeOver(_ draft: VaultDraft, written: Set<CompartmentRole>) throws(VaultError) {
         keys.follow(service: draft.service.root, person: draft.person?.root, slot: nil)
         guard let files = try VaultFiles.read(place, in: directory, memory: nil, team: nil) else {
-            throw .missing(path, "Its files were removed meanwhile.")
+            throw .missing(path, "Its files were removed in the meantime.")
         }
         guard files.register?.hash == draft.register.hash else {
             throw .replaced(path, "Another program replaced it after this one had written it.")
@@ -171,7 +172,8 @@ extension Vault {
         // A lock whose file was replaced no longer excludes other programs: fail rather than overwrite their changes.
         guard lock.isStillNamed() else {
             throw VaultError(
-                .lockTimeout, "change the vault", path, "Its lock file was replaced meanwhile.", advice: "Try again.")
+                .lockTimeout, "change the vault", path, "Its lock file was replaced in the meantime.",
+                advice: "Try again.")
         }
         do throws(FileError) {
             try file.withRawBytes { bytes throws(FileError) in
@@ -243,7 +245,7 @@ extension Vault {
             guard options.accessLog == .requiredForChanges, !mayBeUnlogged else { return nil }
             throw VaultError(
                 .logFailed, "change the vault", path, "Its access log cannot be written: \(error)",
-                advice: "Make room for it, or allow changes that are not logged.", underlying: error)
+                advice: "Free space for it, or allow changes that are not logged.", underlying: error)
         }
     }
 }

@@ -172,11 +172,11 @@ extension Vault {
         if known.commitment == register.serviceRoot(in: head.period) {
             throw .corrupt(path, "Its header was changed without its key.")
         }
-        if head.isAuthentic(known) { throw .replaced(path, "It is of a period that its root does not belong to.") }
+        if head.isAuthentic(known) { throw .replaced(path, "Its period is not the one of its root.") }
         throw VaultError(
             .locked, "use the vault", path,
             "Its keys were changed, and the slot that opened it was removed or can no longer be used.",
-            advice: "Open it again with what opens it now; see who has a slot: sealctl vault slot list.")
+            advice: "Open it again with a credential of a present slot: sealctl vault slot list.")
     }
 
     /// Returns the present service root, which a person has without `vault`; `nil` without a person.
@@ -243,7 +243,8 @@ extension VaultContents {
         let reason =
             switch verdict {
             case .forked: "It is another write \(generation) than this user's programs have seen."
-            case .jumps: "It is write \(generation), too far ahead of what this user's programs have seen."
+            case .jumps:
+                "It is write \(generation), too far ahead of the last write that this user's programs have seen."
             default: "It is write \(generation); a later one was seen by this user's programs."
             }
         return VaultError(.rolledBack, "open the vault", place.path(of: isPerson ? .person : .service), reason)

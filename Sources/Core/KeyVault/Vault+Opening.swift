@@ -17,7 +17,7 @@ extension Vault {
         try options.requireEntitlement(to: accessGroup)
         let place = VaultPlace(accessGroup, in: home, teamKey: options.teamKey)
         guard let vault = try openIfPresent(place, with: credential, options) else {
-            throw VaultError(.absent, "open the vault", place.path, "There is none for \(accessGroup).")
+            throw VaultError(.absent, "open the vault", place.path, "\(accessGroup) has no vault.")
         }
         return vault
     }
@@ -31,7 +31,7 @@ extension Vault {
         let memory = options.acceptsRollback ? nil : try place.memory.load()
         guard let directory = try place.openDirectory() else {
             guard memory == nil else {
-                throw .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
+                throw .missing(place.path, "This user's programs have opened a vault there, and it is missing now.")
             }
             return nil
         }
@@ -204,7 +204,7 @@ struct VaultOpening {
     ) throws(VaultError) -> RootKey {
         if let root = roots.service { return root }
         guard let person = roots.person, let register = files.register, let file = files.person else {
-            throw .missing(place.path(of: .person), "The compartment of persons is gone.")
+            throw .missing(place.path(of: .person), "The compartment of persons is missing.")
         }
         guard person.commitment == register.personRoot else {
             throw .replaced(place.path(of: .person), "Its root is not the one that the persons of the vault vouch for.")
@@ -245,18 +245,18 @@ struct VaultOpening {
         guard slot.reach == .afterFirstUnlock else {
             throw VaultError(
                 .notAccepted, "open the vault", place.path,
-                "Slot \(slot.id) opens with a public key, for which anybody can make a vault, and this user has not accepted "
-                    + "this one. Its fingerprint is \(fingerprint).",
-                advice: "Compare the fingerprint with one who shares the vault, then: sealctl vault accept "
+                "Slot \(slot.id) opens with a public key, so any user could create the vault, and this user has not "
+                    + "accepted this one. Its fingerprint is \(fingerprint).",
+                advice: "Compare the fingerprint with a person who shares the vault, then run sealctl vault accept "
                     + "--fingerprint \(fingerprint)")
         }
         // A rekey created it from the register alone, or its holder has not opened it since it was added.
         throw VaultError(
             .notAccepted, "open the vault", place.path,
-            "A rekey sealed slot \(slot.id) to a public key, for which anybody can make a vault. The slot does not have its "
-                + "holder's code for this vault, and this user's programs have no memory of it. Its fingerprint is "
+            "A rekey sealed slot \(slot.id) to a public key, so any user could create the vault. The slot lacks "
+                + "its holder's code for this vault, and this user's programs have no memory of it. Its fingerprint is "
                 + "\(fingerprint).",
-            advice: "Compare the fingerprint with one who shares the vault, then accept it once with this slot's "
+            advice: "Compare the fingerprint with a person who shares the vault, then accept it once with this slot's "
                 + "credential; the slot remembers it: sealctl vault accept --fingerprint \(fingerprint)")
     }
 }

@@ -76,7 +76,7 @@ extension Vault {
             try pending.completeRekey()
             guard try acceptUnderLock(place, with: credential, accepting) == nil else {
                 throw VaultError(
-                    .lockTimeout, "accept the vault", place.path, "A rekey was begun and is not completed.",
+                    .lockTimeout, "accept the vault", place.path, "A rekey was started and is not completed.",
                     advice: "Try again.")
             }
         }
@@ -121,7 +121,7 @@ extension Vault {
     }
 
     private static func absent(_ place: VaultPlace) -> VaultError {
-        VaultError(.absent, "open the vault", place.path, "There is none for \(place.accessGroup).")
+        VaultError(.absent, "open the vault", place.path, "\(place.accessGroup) has no vault.")
     }
 
     /// Writes the opened vault, and then stores this user's memory of it.
@@ -132,7 +132,7 @@ extension Vault {
             let roles: [CompartmentRole] = draft.person == nil ? [.service] : [.person, .service]
             try write(&draft, after: contents, under: lock, roles, .accepted, nil, isForced: true)
             guard fingerprint == contents.register?.fingerprint else {
-                throw .replaced(path, "It was replaced meanwhile.")
+                throw .replaced(path, "It was replaced in the meantime.")
             }
         } catch {
             if error.code != .durabilityUnknown { note(.accepted, outcome: error.code.outcome) }
@@ -171,7 +171,7 @@ extension Vault {
         let place = VaultPlace(accessGroup, in: home)
         guard let directory = try place.openDirectory(),
             let files = try VaultFiles.read(place, in: directory, memory: nil, team: nil), let register = files.register
-        else { throw VaultError(.absent, "open the vault", place.path, "There is none for \(accessGroup).") }
+        else { throw VaultError(.absent, "open the vault", place.path, "\(accessGroup) has no vault.") }
         try register.verify(path: place.path)
         return VaultPreview(
             vaultID: files.vaultID.withUnsafeBytes { $0.hexadecimal }, fingerprint: register.fingerprint,
@@ -201,7 +201,7 @@ extension VaultDraft {
             try draft.slots[index].seal(
                 draft.root, for: opened.holder, trusting: register.trustedKey, vaultID: vaultID)
         } catch {
-            throw .corrupt(path, "Slot \(opened.slot.id) has a public key that cannot be sealed to.")
+            throw .corrupt(path, "Slot \(opened.slot.id) has a public key to which nothing can be sealed.")
         }
         compartment = draft
         set(draft)

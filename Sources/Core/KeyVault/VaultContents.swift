@@ -35,7 +35,7 @@ struct VaultFiles: Sendable {
     /// - Throws: `VaultError` `.replaced` for another fingerprint than the one that a person compared.
     func requireFingerprint(_ expected: String, _ place: VaultPlace) throws(VaultError) {
         guard let register else {
-            throw personFailure ?? .missing(place.path(of: .person), "The compartment of persons is gone.")
+            throw personFailure ?? .missing(place.path(of: .person), "The compartment of persons is missing.")
         }
         guard register.fingerprint == expected else {
             throw .replaced(place.path, "Its fingerprint is \(register.fingerprint), not the one that was given.")
@@ -59,7 +59,7 @@ struct VaultFiles: Sendable {
         guard person != nil || service != nil else {
             if let damage = personDamage ?? serviceDamage { throw damage }
             guard memory != nil else { return nil }
-            throw .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
+            throw .missing(place.path, "This user's programs have opened a vault there, and it is missing now.")
         }
         guard let person, let register = person.head.register else {
             let files = try withoutPersons(place, service, serviceDamage, personDamage, memory)
@@ -73,7 +73,7 @@ struct VaultFiles: Sendable {
         try requireKnown(person.head, memory, place)
         try register.requireIdentity(of: person.head, path: place.path(of: .person))
         guard register.person != nil else {
-            throw .corrupt(place.path(of: .person), "Its register is of another file.")
+            throw .corrupt(place.path(of: .person), "Its register belongs to another file.")
         }
         try register.check(against: memory, path: place.path)
         try team?.check(register)
@@ -88,18 +88,18 @@ struct VaultFiles: Sendable {
         _ place: VaultPlace, _ service: CompartmentFile?, _ serviceDamage: VaultError?, _ personDamage: VaultError?,
         _ memory: PlaceMemory?
     ) throws(VaultError) -> VaultFiles {
-        guard let service else { throw serviceDamage ?? .missing(place.path, "It is gone.") }
+        guard let service else { throw serviceDamage ?? .missing(place.path, "It is missing.") }
         try requireKnown(service.head, memory, place)
         if personDamage == nil, memory?.hasPersons != true, let register = service.head.register {
             try register.requireIdentity(of: service.head, path: place.path)
-            guard register.person == nil else { throw .corrupt(place.path, "Its register is of another file.") }
+            guard register.person == nil else { throw .corrupt(place.path, "Its register belongs to another file.") }
             try register.check(against: memory, path: place.path)
             return VaultFiles(
                 service: service, person: nil, register: register, vaultID: service.head.vaultID, serviceFailure: nil,
                 personFailure: nil, serviceSlots: service.head.slots)
         }
         let failure =
-            personDamage ?? .missing(place.path(of: .person), "The compartment of persons is gone.")
+            personDamage ?? .missing(place.path(of: .person), "The compartment of persons is missing.")
         guard let memory, memory.hasPersons, service.head.register == nil else { throw failure }
         guard service.head.period == memory.period else {
             throw .replaced(place.path, "Its period is not the one that this user's programs have seen.")
@@ -124,7 +124,7 @@ struct VaultFiles: Sendable {
         _ head: CompartmentHead, _ memory: PlaceMemory?, _ place: VaultPlace
     ) throws(VaultError) {
         guard memory.map({ $0.vaultID == head.vaultID }) ?? true else {
-            throw .replaced(place.path, "It is another vault than this user's programs have seen there.")
+            throw .replaced(place.path, "It is not the vault that this user's programs have seen there.")
         }
     }
 
@@ -132,16 +132,17 @@ struct VaultFiles: Sendable {
     private static func mismatch(
         _ service: CompartmentFile?, _ register: Register, _ memory: PlaceMemory?, _ place: VaultPlace
     ) -> VaultError? {
-        guard let head = service?.head else { return .missing(place.path, "The compartment of services is gone.") }
-        guard head.vaultID == register.vaultID else { return .replaced(place.path, "It is another vault's.") }
+        guard let head = service?.head else { return .missing(place.path, "The compartment of services is missing.") }
+        guard head.vaultID == register.vaultID else { return .replaced(place.path, "It belongs to another vault.") }
         if head.period == register.period { return nil }
         guard let next = register.nextRoot, head.period &+ 1 == register.period else {
-            return .replaced(place.path, "Its compartments are of different periods.")
+            return .replaced(place.path, "Its compartments belong to different periods.")
         }
         let seen = memory.map { [$0] + $0.others } ?? []
         guard !seen.contains(where: { $0.root == next }) else {
             return VaultError(
-                .rolledBack, "open the vault", place.path, "It is of a period that this user's programs have seen end.")
+                .rolledBack, "open the vault", place.path,
+                "It belongs to a period that has ended for this user's programs.")
         }
         return nil
     }
@@ -151,7 +152,7 @@ extension Register {
     /// - Throws: `VaultError` `.corrupt` if the register was not written with the file.
     fileprivate func requireIdentity(of head: CompartmentHead, path: String) throws(VaultError) {
         guard vaultID == head.vaultID, period == head.period, generation == head.generation else {
-            throw .corrupt(path, "Its register is of another write.")
+            throw .corrupt(path, "Its register belongs to another write.")
         }
     }
 }
@@ -175,7 +176,7 @@ extension Register {
                 .replaced, "open the vault", path,
                 "It has the person key that this user's programs know from period \(known.period) on; they have seen "
                     + "period \(memory.keyPeriod).",
-                advice: "Ask who shares it with you; to go on with this one, sealctl vault accept.")
+                advice: "Ask the person who shares it with you; to continue with this vault: sealctl vault accept.")
         }
         let isFork = chain.contains { $0.key.bytes == memory.formerPersonKey }
         throw VaultError(
@@ -183,7 +184,7 @@ extension Register {
             isFork
                 ? "Its keys of persons follow the one that this user's programs knew before, and not the one that they know."
                 : "The persons who vouch for it are not those that this user's programs know.",
-            advice: "Ask who shares it with you; to go on with this one, sealctl vault accept.")
+            advice: "Ask the person who shares it with you; to continue with this vault: sealctl vault accept.")
     }
 }
 
@@ -287,7 +288,7 @@ final class VaultContents: Sendable {
     private static func service(
         _ files: VaultFiles, _ root: RootKey, _ place: VaultPlace, _ memory: PlaceMemory?
     ) throws(VaultError) -> (contents: CompartmentContents, watermarkKey: SecretBytesBox) {
-        guard let file = files.service else { throw files.serviceFailure ?? .missing(place.path, "It is gone.") }
+        guard let file = files.service else { throw files.serviceFailure ?? .missing(place.path, "It is missing.") }
         let isKnown =
             files.register.map { root.commitment == $0.serviceRoot(in: file.head.period) }
             ?? (root.commitment == memory?.root)
@@ -337,11 +338,11 @@ final class VaultContents: Sendable {
                 let opened = try? sealing.open(sealed, entry)
             else { continue }
             guard opened.header.header.sequence <= file.head.generation else {
-                throw .corrupt(file.path, "Its list of names is of a later write.")
+                throw .corrupt(file.path, "Its list of names belongs to a later write.")
             }
             return try NameList(parsing: opened.bytes, register: person, path: file.path)
         }
-        throw .corrupt(file.path, "Its list of names does not open.")
+        throw .corrupt(file.path, "Its list of names cannot be decrypted.")
     }
 
     /// Returns the person compartment, opened with its root and kept: it contains names and wrapped keys, no secrets.
@@ -352,7 +353,7 @@ final class VaultContents: Sendable {
         guard root.commitment == register.personRoot else {
             throw VaultError(
                 .locked, "use the vault", place.path(of: .person),
-                "Its keys were changed since it was unlocked.", advice: "Unlock it again: sealctl vault unlock.")
+                "Its keys have changed since it was unlocked.", advice: "Unlock it again: sealctl vault unlock.")
         }
         if let known = person.withLock({ $0 }) { return known }
         let opened = try CompartmentContents(personFile, root: root, place: place)
@@ -379,7 +380,7 @@ extension VaultError {
     static func replaced(_ path: String, _ reason: String) -> VaultError {
         VaultError(
             .replaced, "open the vault", path, reason,
-            advice: "Ask who shares it with you; to go on with this one, sealctl vault accept.")
+            advice: "Ask the person who shares it with you; to continue with this vault: sealctl vault accept.")
     }
 }
 

@@ -37,7 +37,7 @@ struct VaultDraft {
     ) throws(VaultError) {
         if let failure = contents.personFailure { throw failure }
         guard let register = contents.register else {
-            throw .missing(place.path(of: .person), "The compartment of persons is gone; nothing is changed meanwhile.")
+            throw .missing(place.path(of: .person), "The compartment of persons is missing, so nothing was changed.")
         }
         self.place = place
         self.register = register
@@ -81,7 +81,7 @@ struct VaultDraft {
         let watermark = SecretBytes.random(count: 32)
         let seed = SecretBytes.random(count: Ed25519.seedSize)
         guard let key = try? Ed25519.SigningKey(seed: seed) else {
-            throw VaultError(.invalidArgument, "make the vault", place.path, "Its person key could not be made.")
+            throw VaultError(.invalidArgument, "make the vault", place.path, "Its person key could not be created.")
         }
         for (kind, number) in [(SecretEntry.Kind.watermarkKey, 0), (.logKey, period), (.personSeed, period)] {
             let secret =
@@ -150,7 +150,7 @@ struct VaultDraft {
     mutating func signRegister(generation: UInt64) throws(VaultError) {
         guard register.nextSlotID != 0 else {
             throw VaultError(
-                .tooLarge, "add a key slot to", place.path, "All numbers of key slots were given out.",
+                .tooLarge, "add a key slot to", place.path, "All numbers of key slots are used.",
                 advice: "Move its contents to a new vault: sealctl vault export, then sealctl vault import.")
         }
         register.generation = generation
@@ -169,7 +169,7 @@ struct VaultDraft {
         }
         let secret = try seed.secret(vaultID: vaultID, root: signer.root, path: place.path(of: signer.role))
         guard let key = try? Ed25519.SigningKey(seed: secret), key.publicKey == register.personKey else {
-            throw .corrupt(place.path(of: signer.role), "Its person key is not that of its register.")
+            throw .corrupt(place.path(of: signer.role), "Its person key is not the one in its register.")
         }
         register.sign(with: key)
     }
@@ -242,9 +242,10 @@ struct VaultDraft {
             giveUpDamagedItems()
             guard service.losses.isEmpty else { return }
             throw VaultError(
-                .invalidArgument, "give up the service compartment of", place.path, "It opens.",
-                advice: "If it was given up before, bring a backup in first: sealctl vault import, then sealctl vault "
-                    + "rotate. Else rekey without giving it up: sealctl vault rekey.")
+                .invalidArgument, "abandon the service compartment of", place.path, "It opens.",
+                advice:
+                    "If it was abandoned before, import a backup first (sealctl vault import), then run sealctl vault "
+                    + "rotate. Otherwise rekey without abandoning it: sealctl vault rekey.")
         }
         guard let person, let opened = person.old, let watermark = person.secrets.last(.watermarkKey) else {
             throw lacksPerson
@@ -258,9 +259,9 @@ struct VaultDraft {
         fresh.epochFloor = KeyringEntry.maximumEpoch(period: register.period)
         guard fresh.epochFloor < .max else {
             throw VaultError(
-                .tooLarge, "give up the service compartment of", place.path,
-                "In period \(register.period) no epoch is left that the damaged file cannot have had.",
-                advice: "Restore the file from a copy, or start anew: sealctl init --abandon.")
+                .tooLarge, "abandon the service compartment of", place.path,
+                "In period \(register.period) every remaining epoch may have been used by the damaged file.",
+                advice: "Restore the file from a copy, or start again: sealctl init --abandon.")
         }
         // The file is not authenticated: a holder rejects a wrong code, but a wrong field would go unnoticed.
         fresh.slots = service.slots.map { $0.withoutFields }
@@ -298,7 +299,7 @@ struct VaultDraft {
 extension VaultError {
     static func noPersons(_ path: String) -> VaultError {
         VaultError(
-            .locked, "use the vault", path, "None of its key slots reaches what is protected \"when unlocked\".",
+            .locked, "use the vault", path, "None of its key slots reaches the class \"when unlocked\".",
             advice: "Add a passphrase or recipient slot first: sealctl vault slot add.")
     }
 }

@@ -65,7 +65,7 @@ public struct VaultError: StructuredError, Sendable, Equatable {
 extension VaultError: SecretMemoryError {
     package static func noSecretMemory(count: Int) -> VaultError {
         VaultError(
-            .outOfMemory, "hold", "secrets", "The system has no memory for \(count) bytes that are locked and guarded.",
+            .outOfMemory, "hold", "secrets", "The system cannot provide \(count) bytes of locked and guarded memory.",
             advice: "Free memory, or open fewer vaults in one process.")
     }
 
@@ -75,7 +75,7 @@ extension VaultError: SecretMemoryError {
         self =
             error.code == .outOfMemory
             ? VaultError(
-                .outOfMemory, refusal.operation, refusal.subject, "Memory for its secrets cannot be had.",
+                .outOfMemory, refusal.operation, refusal.subject, "Memory for its secrets is not available.",
                 advice: "Free memory, or open fewer vaults in one process.")
             : refusal
     }
@@ -173,45 +173,47 @@ extension VaultError.Code {
     var defaultAdvice: String { Self.advice[self] ?? "Correct the call or the file." }
 
     private static let advice: [VaultError.Code: String] = [
-        .absent: "Create it with sealctl init, or let the producing program open the store first.",
+        .absent: "Create it with sealctl init, or start the producing program first.",
         // `vault unlock` helps only in a vault with persons: code that knows the slots suggests it.
-        .locked: "Give what opens it (sealctl vault slot list); no new key is made meanwhile.",
+        .locked: "Give a credential that opens it (sealctl vault slot list); no new key was created.",
         .denied: "Ask the vault's owner to share it with you, or run as its owner.",
-        .corrupt: "Restore the file from a backup; it was left as it is.",
+        .corrupt: "Restore the file from a backup; it was not changed.",
         .wrongPassphrase: "Try again; the vault is unchanged.",
         .wrongKeyFile: "Restore the key file that belongs to this vault.",
-        .malformedKeyFile: "Restore the key file from a backup; it was left as it is.",
+        .malformedKeyFile: "Restore the key file from a backup; it was not changed.",
         .wrongIdentity: "Use the identity whose recipient has a slot: sealctl vault slot list.",
-        .malformedIdentity: "Copy it again, whole; a new one is made with sealctl vault identity.",
+        .malformedIdentity: "Copy the whole text again; sealctl vault identity creates a new one.",
         .noCredential: "Name it in the unit with LoadCredential= or LoadCredentialEncrypted=.",
         .unsupported: "Update this program.",
         .wrongGroup: "Restore the vault of this access group; this one was copied from another.",
-        .orphanedBlobs: "Restore the vault that holds their key, or start anew with sealctl init --abandon, "
+        .orphanedBlobs: "Restore the vault that holds their key, or start again with sealctl init --abandon, "
             + "which moves them to quarantine.",
-        .containerAway: "Bring it back: mount its disk, or restore it.",
-        .alreadyExists: "Use the vault that is there.",
-        .lockTimeout: "Wait for the other program, or end it if it hangs.",
+        .containerAway: "Mount its disk, or restore it.",
+        .alreadyExists: "Use the existing vault.",
+        .lockTimeout: "Wait for the other program, or end it if it does not respond.",
         .duplicateItem: "Update the item, or choose another account.",
-        .itemNotFound: "See which there are: sealctl vault list.",
-        .wrongDevice: "Add it on this machine; it was marked thisDeviceOnly on another.",
-        .tooLarge: "Keep less in it.",
+        .itemNotFound: "See the items: sealctl vault list.",
+        .wrongDevice: "Add it on this machine; it was marked thisDeviceOnly on another machine.",
+        .tooLarge: "Store less in it.",
         .wrongCredential: "Restore the credential that belongs to this vault.",
-        .tooCostly: "Open it with another slot, or remove passphrase slots that nobody needs.",
-        .durabilityUnknown: "Look whether it is there, and make it again if in doubt.",
-        .slotNotFound: "See which there are now: sealctl vault slot list.",
+        .tooCostly: "Open it with another slot, or remove passphrase slots that are not needed.",
+        .durabilityUnknown: "Check whether it exists, and create it again if in doubt.",
+        .slotNotFound: "See the present slots: sealctl vault slot list.",
         .lastSlot: "Add another slot first.",
-        .rolledBack: "Restore the newest copy; to go on with this one, sealctl vault accept.",
+        .rolledBack: "Restore the newest copy; to continue with this one: sealctl vault accept.",
         .replaced: "Open it again.",
-        .missing: "Restore it from a backup (sealctl vault import). Where persons open vault.person still, first "
-            + "give up the missing file: sealctl vault rekey --without-vault. To give up all of it, sealctl init --abandon.",
-        .forked: "Ask who shares it with you which one is meant; to go on with this one, sealctl vault accept.",
-        .notAccepted: "Compare its fingerprint with one who shares it, then: sealctl vault accept.",
+        .missing:
+            "Restore it from a backup (sealctl vault import). If persons can still open vault.person, abandon the "
+            + "missing file first: sealctl vault rekey --without-vault. To abandon the vault: sealctl init --abandon.",
+        .forked:
+            "Ask the person who shares it which vault is right; to continue with this one: sealctl vault accept.",
+        .notAccepted: "Compare its fingerprint with a person who shares it, then run sealctl vault accept.",
         .downgraded: "Ask a person who can unlock the vault; nothing was read or written.",
         .teamKeyNeeded: "Give its file: --team-key FILE. A change that keeps the person key does not need it.",
-        .noRoster: "Make it first: sealctl roster init --team-key FILE.",
+        .noRoster: "Create it first: sealctl roster init --team-key FILE.",
         .unvouchedSlots: "Name the slots to keep, or remove them.",
-        .keyNotFound: "See which there are: sealctl vault keys.",
-        .keyInUse: "See who needs it: sealctl vault rotate --status.",
+        .keyNotFound: "See the keys: sealctl vault keys.",
+        .keyInUse: "See which blobs and programs need it: sealctl vault rotate --status.",
         .notAnExport: "Give a file that sealctl vault export wrote.",
         .isAnExport: "Import it: sealctl vault import.",
         .noUnlockCache: "Log in so that there is a runtime directory, or give the passphrase at each use.",
@@ -233,17 +235,17 @@ extension VaultError {
     }
 
     private static let backupAdvice: [Code: String] = [
-        .corrupt: "Use another copy of the backup; nothing was brought in.",
+        .corrupt: "Use another copy of the backup; nothing was imported.",
         .locked: "Give the passphrase or identity that the backup was made for.",
-        .wrongPassphrase: "Try again; nothing was brought in.",
+        .wrongPassphrase: "Try again; nothing was imported.",
         .wrongIdentity: "Use the identity of a recipient that the backup was made for.",
-        .wrongGroup: "Bring it in for the access group that it was made from.",
+        .wrongGroup: "Import it for the access group that it was made from.",
         .unsupported: "Update this program.",
     ]
 
     static func epochClash(_ path: String, epoch: UInt32) -> VaultError {
         VaultError(
-            .epochClash, "bring a backup into", path, "Both have a key of epoch \(epoch), and not the same one.",
-            advice: "The backup is of another vault: take its items alone, or set the vault that is there aside.")
+            .epochClash, "import a backup into", path, "Their keys of epoch \(epoch) differ.",
+            advice: "The backup belongs to another vault: import only its items, or set the present vault aside.")
     }
 }

@@ -15,7 +15,7 @@ public enum PropertyList {
         case .binary: return (try BinaryPropertyListReader.parse(bytes, limits: limits), .binary)
         case .xml: return (try XMLPropertyListReader.parse(bytes, limits: limits), .xml)
         case .openStep: return (try OpenStepReader.parse(bytes, limits: limits, repeatedKeys: repeatedKeys), .openStep)
-        case nil: throw .malformed("it begins like none")
+        case nil: throw .malformed("its beginning is unknown")
         }
     }
 
@@ -48,7 +48,7 @@ public enum PropertyList {
         switch format {
         case .binary: return try BinaryPropertyListWriter.bytes(of: value)
         case .xml: return try XMLPropertyListWriter.bytes(of: value)
-        case .openStep: throw .unsupported("values for a format that is only read")
+        case .openStep: throw .unsupported("values for a format that cannot be written")
         }
     }
 }

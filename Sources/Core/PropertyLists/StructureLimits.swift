@@ -56,12 +56,12 @@ package enum StructureFault: Error, Hashable, Sendable {
         switch self {
         case .tooDeep(let limit): "It is nested deeper than \(limit) levels."
         case .tooManyValues(let limit): "It has more than \(limit) values."
-        case .tooMuchContent(let limit): "Its contents, written out, have more than \(limit) bytes."
+        case .tooMuchContent(let limit): "Its expanded contents have more than \(limit) bytes."
         case .longKey: "A key in it has more than \(StructureLimits.longestKey) bytes."
         case .cycle: "A part of it contains itself."
-        case .stackedMarks: "A text in it has over \(MarkRun.longest) combining marks in a row."
+        case .stackedMarks: "A text in it has more than \(MarkRun.longest) consecutive combining marks."
         case .unsupported(let what): "It holds \(what)."
-        case .malformed(let what): "It is no property list: \(what)."
+        case .malformed(let what): "It is not a property list: \(what)."
         }
     }
 

@@ -56,17 +56,17 @@ public struct SealingError: LocalizedError, Hashable, Sendable, CustomStringConv
     /// The advice for the user.
     public var advice: String {
         switch code {
-        case .tooLarge: "Raise the size limit if the data is yours."
-        case .malformed: "This file was not written by SealedState or is damaged: restore it or write it anew."
-        case .unsupportedFormat: "Update the reading program, or write the blob anew with this version."
+        case .tooLarge: "Raise the size limit if the data is your own."
+        case .malformed: "This file was not written by SealedState or is damaged: restore it or write it again."
+        case .unsupportedFormat: "Update the reading program, or write the blob again with this version."
         case .wrongKind: "Use the command or call that fits the blob's kind."
         case .wrongGroup: "Open it with the app group that it was sealed for."
-        case .wrongName: "Put the file back under its own name, or write the record anew."
+        case .wrongName: "Put the file back under its own name, or write the record again."
         case .unknownKey: "Restore the vault that holds the key; a new key cannot open it."
         case .wrongEpoch: "The vault or the blob was rolled back: restore both from the same moment."
-        case .wrongSuite: "Do not use the contents: the header names another suite than the one of its key."
+        case .wrongSuite: "Do not use the contents: the header names a suite other than that of its key."
         case .retiredEpoch: "Do not use the contents, unless they are known to be older than the rotation."
-        case .wrongCommitment, .tampered: "Do not use the contents: restore the file, or write it anew."
+        case .wrongCommitment, .tampered: "Do not use the contents: restore the file, or write it again."
         default: "Correct the call."
         }
     }

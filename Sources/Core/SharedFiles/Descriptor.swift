@@ -225,12 +225,12 @@ extension Descriptor {
         guard place == .stated || facts.uid == 0 || facts.uid == geteuid() else {
             throw FileError(
                 .wrongOwner, operation: operation, path: path,
-                advice: "It belongs to the user \(facts.uid); use a file of this user's own.")
+                advice: "It belongs to the user \(facts.uid); use a file that belongs to this user.")
         }
         guard facts.mode & rights == 0 else {
             throw FileError(
                 .unsafeMode, operation: operation, path: path,
-                advice: "As its owner, take the others' rights away: chmod 600 \(path.shellQuoted)")
+                advice: "As its owner, remove the rights of other users: chmod 600 \(path.shellQuoted)")
         }
         return file
     }

@@ -43,8 +43,8 @@ extension Directory {
 
     private static func missing(_ path: FilePath) -> FileError {
         FileError(
-            .notFound, operation: "share what lies in", path: path.string,
-            advice: "Make it first, so that the group's members can reach it: "
+            .notFound, operation: "share the contents of", path: path.string,
+            advice: "Create it first, so that the group's members can reach it: "
                 + "mkdir -p \(path.string.shellQuoted) && chmod 755 \(path.string.shellQuoted)")
     }
 }
@@ -111,7 +111,9 @@ extension Directory {
         if number != 0 {
             throw FileError(
                 errno: number, operation: "share", path: display(name),
-                advice: "Only root and members of the unix group with the number \(group) can do that; see yours: id")
+                advice:
+                    "Only root and members of the unix group with the number \(group) can do that; see your groups: id"
+            )
         }
     }
 }

@@ -50,12 +50,12 @@ extension Directory {
         if let aside { isAside = try renameNew(leaf, aside, Self.removing) }
         let found = isAside ? aside ?? leaf : leaf
         guard try moment(ofLeaf: found).isUnwritten(since: known), lease.isUnbroken else {
-            if isAside { _ = try renameNew(found, leaf, "give the name back to") }
+            if isAside { _ = try renameNew(found, leaf, "restore the name of") }
             throw overtaken(leaf)
         }
         let removed = uninterrupted { unlinkat(descriptor.rawValue, found, 0) }
         if removed < 0 {
-            if isAside { _ = try? renameNew(found, leaf, "give the name back to") }
+            if isAside { _ = try? renameNew(found, leaf, "restore the name of") }
             throw error(-removed, Self.removing, leaf)
         }
     }
@@ -67,12 +67,12 @@ extension Directory {
     private func overtaken(_ leaf: String) -> FileError {
         FileError(
             .overtaken, operation: Self.removing, path: display(leaf),
-            advice: "Another program wrote or moved it meanwhile; end that program and try again.")
+            advice: "Another program wrote or moved it in the meantime; end that program and try again.")
     }
 
     /// Returns the paths of files that an unfinished `remove` of this name has renamed; relative like the name.
     package func asides(of relative: String) throws(FileError) -> [String] {
-        let (parent, leaf) = try parent(of: relative, "bring back")
+        let (parent, leaf) = try parent(of: relative, "restore")
         let above = RelativePath.split(relative).0.map { $0 + "/" } ?? ""
         let names: [DirectoryEntry]
         do throws(FileError) { names = try parent.entries() } catch {
@@ -93,10 +93,10 @@ extension Directory {
     /// - Parameter aside: One of `asides(of:)`.
     /// - Throws: `alreadyExists` if the name was taken meanwhile; both files then stay unchanged.
     package func restoreAside(_ relative: String, from aside: String) throws(FileError) {
-        let (parent, leaf) = try parent(of: relative, "bring back")
+        let (parent, leaf) = try parent(of: relative, "restore")
         do throws(FileError) {
-            guard try parent.renameNew(RelativePath.split(aside).1, leaf, "bring back") else {
-                throw error(EEXIST, "bring back", relative)
+            guard try parent.renameNew(RelativePath.split(aside).1, leaf, "restore") else {
+                throw error(EEXIST, "restore", relative)
             }
         } catch {
             guard error.code == .notFound else { throw error }

@@ -231,7 +231,7 @@ extension Directory {
             throw FileError(
                 .unsupported, operation: "move", path: display(name), errno: EXDEV,
                 advice:
-                    "Both have to lie on one file system: move it by hand, to \(target.display(newName).shellQuoted)")
+                    "Both must be on one file system: move it by hand, to \(target.display(newName).shellQuoted)")
         }
         if moved < 0 { throw error(-moved, "move", name) }
         // The new name first: a power loss may then leave both names, never neither.

@@ -159,25 +159,25 @@ extension FileError.Code {
     }
 
     private static let entries: [Self: Entry] = [
-        .notFound: Entry("Nothing has that name", "Check the name, or create it first."),
+        .notFound: Entry("It does not exist", "Check the name, or create it first."),
         .alreadyExists: Entry("The name is taken", "Choose another name, or remove it first: rm {path}"),
-        .permissionDenied: Entry("Permission denied", "See who may do this: namei -l {path}"),
+        .permissionDenied: Entry("Permission denied", "See the permissions: namei -l {path}"),
         .unsafePath: Entry(
             "The path crosses a symbolic link or leaves its directory",
-            "See where the link is and replace it by a real directory or file: namei -l {path}"),
+            "Find the link and replace it by a real directory or file: namei -l {path}"),
         .notRegularFile: Entry("Not a regular file", "See what it is and move it away: ls -ld {path}"),
         .notDirectory: Entry("Not a directory", "See what it is and move it away: ls -ld {path}"),
         .tooLarge: Entry("Larger than allowed", "Raise the limit if the file is meant to be that large: ls -l {path}"),
         .tooDeep: Entry("Nested deeper than allowed", "Move it up, or raise the limit."),
         .unsafeMode: Entry(
-            "Its permissions let others in",
-            "As its owner, take the permission away: chmod go-w {path}"),
+            "Its permissions give other users access",
+            "As its owner, remove the permission: chmod go-w {path}"),
         .wrongOwner: Entry(
-            "Owned by somebody else",
-            "Run this as its owner, or use a place of this user's own: ls -ld {path}"),
+            "It belongs to another user",
+            "Run this as its owner, or use a directory of this user: ls -ld {path}"),
         .notShared: Entry(
             "Members of its unix group can't use it",
-            "As its owner, give it to the unix group and let its members in: chmod 2770 {path}"),
+            "As its owner, give it to the unix group and allow its members access: chmod 2770 {path}"),
         .noSpace: Entry("The file system is full", "Free some space and try again: df -h {path}"),
         .quotaExceeded: Entry("The quota is used up", "Free some of your quota and try again: quota -s"),
         .readOnly: Entry("The file system is read-only", "Use another place, or mount it writable: findmnt -T {path}"),
@@ -187,13 +187,13 @@ extension FileError.Code {
             "The new value is in place, but may not survive a power loss",
             "Check the disk (dmesg), then write the value again."),
         .lockTimeout: Entry(
-            "Somebody else held the lock for the whole time limit",
-            "See who holds it and whether it is stopped: lsof {path}"),
+            "Another program held the lock for the whole time limit",
+            "Find the program that holds it, and check whether it is stopped: lsof {path}"),
         .lockFileReplaced: Entry(
             "The lock's file was replaced",
             "Try again, and find out what replaces lock files there."),
-        .overtaken: Entry("Another writer took the new value away", "Write it again, and under the lock."),
-        .cancelled: Entry("Cancelled", "Try again when you want it done."),
+        .overtaken: Entry("Another writer removed the new value", "Write it again, and under the lock."),
+        .cancelled: Entry("Cancelled", "Try again if it is still needed."),
         .invalidName: Entry(
             "Not usable as a name",
             "Use a name without '/', NUL, '.' or '..' parts, of at most \(LeafName.maximumLength) bytes."),
@@ -201,10 +201,10 @@ extension FileError.Code {
             "No more files can be watched",
             "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances: sysctl fs.inotify"),
         .inputTimeout: Entry(
-            "No program was at its other end, or nothing came, for the whole time limit",
+            "The program at its other end was missing or sent nothing for the whole time limit",
             "Start the program at the other end first, or name a regular file: ls -l {path}"),
-        .presenterTimeout: Entry("Somebody who presents it did not answer for the whole time limit"),
-        .presenterFailed: Entry("Somebody who presents it refused"),
+        .presenterTimeout: Entry("A presenter of it did not answer for the whole time limit"),
+        .presenterFailed: Entry("A presenter of it refused"),
         .unsupported: Entry("Not supported by this system", "Linux 5.6 or newer and a local file system are needed."),
     ]
 

@@ -101,7 +101,9 @@ package final class LockFile: Sendable {
         let path = directory.display(name)
         return FileError(
             .unsafePath, operation: "use the lock file", path: path,
-            advice: "It has a second name or a foreign owner; stop its users and remove it: rm \(path.shellQuoted)")
+            advice:
+                "It has a second name or another owner; stop its users and remove it: rm \(path.shellQuoted)"
+        )
     }
 
     /// Restores permissions that were removed from this user's file, so that other members can lock it as well.

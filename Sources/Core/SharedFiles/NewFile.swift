@@ -110,7 +110,9 @@ extension NewFile {
         if result == -EEXIST {
             // A crashed writer's complete value, or a planted file. Only the name is removed, never a link's target.
             let removed = uninterrupted { unlinkat(directory.descriptor.rawValue, pending, 0) }
-            if removed < 0 && removed != -ENOENT { throw directory.error(-removed, "clear the way for", pending) }
+            if removed < 0 && removed != -ENOENT {
+                throw directory.error(-removed, "remove the old temporary file for", pending)
+            }
             result = link(as: pending)
         }
         if result < 0 { throw directory.error(-result, "name", pending) }
@@ -366,12 +368,12 @@ extension Directory {
         else {
             throw FileError(
                 .overtaken, operation: "remove", path: display(relative),
-                advice: "A writer is at work there: nothing has to be done.")
+                advice: "A writer is using it; nothing needs to be done.")
         }
         guard ByteRangeLock.attempt(file.rawValue, .whole, .shared) != -EAGAIN else {
             throw FileError(
                 .lockTimeout, operation: "remove", path: display(relative),
-                advice: "A writer has it; try again when that has ended.")
+                advice: "A writer is using it; try again when it has ended.")
         }
         ByteRangeLock.release(file.rawValue, .whole)
         try remove(relative, ifStill: moment)

@@ -177,7 +177,7 @@ extension Directory {
     private func attributes(ofAncestor ancestor: String) throws(FileError) -> FileAttributes {
         var status = stat()
         let result = uninterrupted { fstatat(descriptor.rawValue, ancestor, &status, 0) }
-        if result < 0 { throw error(-result, "examine what lies above", ".") }
+        if result < 0 { throw error(-result, "examine the directories above", ".") }
         return FileAttributes(status)
     }
 
@@ -187,20 +187,21 @@ extension Directory {
         if !TrustedOwner.includes(facts.uid, for: user) && !facts.isSharedWithThisProcess {
             throw FileError(
                 .wrongOwner, operation: trusting, path: location(of: ancestor),
-                advice: "Run as its owner (uid \(facts.uid)), or choose another place with SEALED_GROUPS_HOME.")
+                advice: "Run as its owner (uid \(facts.uid)), or choose another directory with SEALED_GROUPS_HOME.")
         }
         if facts.mode & S_IWOTH != 0 && facts.mode & S_ISVTX == 0 {
-            throw unsafe(at: ancestor, "As its owner, take the permission away", "chmod o-w")
+            throw unsafe(at: ancestor, "As its owner, remove the permission", "chmod o-w")
         }
     }
 
     private func requireClosed(_ facts: FileAttributes, to group: gid_t, at ancestor: String) throws(FileError) {
         if facts.mode & S_IWOTH != 0 {
-            throw unsafe(at: ancestor, "Share directories elsewhere, or as its owner take that away", "chmod o-w")
+            throw unsafe(at: ancestor, "Share directories elsewhere, or as its owner remove that", "chmod o-w")
         }
         if facts.mode & S_IWGRP != 0 && facts.gid != group {
             throw unsafe(
-                at: ancestor, "As its owner, give it to the unix group of what is shared below it", "chgrp \(group)")
+                at: ancestor, "As its owner, give it to the unix group of the directories that are shared below it",
+                "chgrp \(group)")
         }
     }
 
@@ -209,11 +210,11 @@ extension Directory {
     ) throws(FileError) {
         let isOfSystem = facts.uid == 0 || (facts.uid != geteuid() && TrustedOwner.includes(facts.uid))
         guard isOfSystem || facts.sharing == .unixGroup(group) else {
-            throw notShared(at: place, "Have its owner or an administrator give it to root", "ls -ld")
+            throw notShared(at: place, "Ask its owner or an administrator to give it to root", "ls -ld")
         }
         guard facts.mode & (facts.gid == group ? S_IXGRP : S_IXOTH) != 0 else {
             throw notShared(
-                at: place, "As its owner, let the group's members through",
+                at: place, "As its owner, allow the group's members to enter it",
                 "chmod \(facts.gid == group ? "g+x" : "o+x")")
         }
         if owner != 0 { try requireClosed(facts, to: group, at: place) }
@@ -222,11 +223,11 @@ extension Directory {
     private func notShared(at place: String, _ sentence: String, _ command: String) -> FileError {
         let name = location(of: place)
         return FileError(
-            .notShared, operation: "share what lies in", path: name,
-            advice: "\(sentence), or choose another place with SEALED_GROUPS_HOME: \(command) \(name.shellQuoted)")
+            .notShared, operation: "share the contents of", path: name,
+            advice: "\(sentence), or choose another directory with SEALED_GROUPS_HOME: \(command) \(name.shellQuoted)")
     }
 
-    private var trusting: String { "trust what lies in" }
+    private var trusting: String { "trust the contents of" }
 
     private func unsafe(at ancestor: String, _ sentence: String, _ command: String) -> FileError {
         let name = location(of: ancestor)
@@ -276,7 +277,7 @@ extension Directory {
         if facts.mode & (S_IWOTH | S_IWGRP) != 0 {
             throw FileError(
                 .unsafeMode, operation: "trust", path: display("."),
-                advice: "As its owner, take the permission away: chmod go-w \(display(".").shellQuoted)")
+                advice: "As its owner, remove the permission: chmod go-w \(display(".").shellQuoted)")
         }
     }
 
@@ -319,7 +320,8 @@ extension Directory {
     private static func foreign(_ path: String) -> FileError {
         FileError(
             .wrongOwner, operation: "trust", path: path,
-            advice: "Use a directory of this user's own: SEALED_USER_HOME names one for key files and watermarks, "
+            advice:
+                "Use a directory that belongs to this user: SEALED_USER_HOME names one for key files and watermarks, "
                 + "SEALED_GROUPS_HOME one for everything.")
     }
 }

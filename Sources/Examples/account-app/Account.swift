@@ -8,7 +8,7 @@ struct Account {
     let store: SealedStore
 
     /// Executes a command and returns the written state.
-    func obey(_ command: Command) async throws -> Written {
+    func execute(_ command: Command) async throws -> Written {
         switch command {
         case .signIn(let name, let seconds):
             try await write(.signedIn(as: name, until: Date() + seconds))
@@ -43,9 +43,9 @@ struct Written: CustomStringConvertible {
 
     var description: String {
         guard state.isAuthenticated, let name = state.displayName, let expiry = state.tokenExpiresAt else {
-            return "wrote \(sequence) signed-out: nobody is signed in"
+            return "wrote \(sequence) signed-out: no user is signed in"
         }
-        let (kind, relation) = expiry > Date() ? ("signed-in", "until") : ("expired", "run out since")
+        let (kind, relation) = expiry > Date() ? ("signed-in", "until") : ("expired", "expired at")
         return "wrote \(sequence) \(kind): \(name), \(relation) \(expiry.ISO8601Format())"
     }
 }
@@ -59,7 +59,7 @@ struct Failure: CustomStringConvertible {
             switch error {
             case let error as StoreError: "failed \(error.code.rawValue): \(error.reason)"
             case let error as StateFileError: "failed \(error.code.rawValue): \(error.sentence)"
-            case let error as Misunderstanding: "failed usage: expected \(error.expected)"
+            case let error as UsageError: "failed usage: expected \(error.expected)"
             default: "failed: \(error)"
             }
     }

@@ -12,23 +12,23 @@ enum Command {
     /// Parses a line.
     ///
     /// - Throws: `Misunderstanding`.
-    init(_ line: String) throws(Misunderstanding) {
+    init(_ line: String) throws(UsageError) {
         let (verb, rest) = Self.split(line[...])
         switch verb {
         case "signin":
             // The last word is the time, so a name may have several.
             guard let space = rest.lastIndex(of: " "), let seconds = Self.seconds(rest[space...].dropFirst()) else {
-                throw Misunderstanding("signin NAME SECONDS")
+                throw UsageError("signin NAME SECONDS")
             }
             self = .signIn(name: String(rest[..<space]), seconds: seconds)
         case "signin-file":
-            guard !rest.isEmpty else { throw Misunderstanding("signin-file FILE") }
+            guard !rest.isEmpty else { throw UsageError("signin-file FILE") }
             self = .signInFromFile(path: String(rest))
         case "refresh":
-            guard let seconds = Self.seconds(rest) else { throw Misunderstanding("refresh SECONDS") }
+            guard let seconds = Self.seconds(rest) else { throw UsageError("refresh SECONDS") }
             self = .refresh(seconds: seconds)
         case "signout" where rest.isEmpty: self = .signOut
-        default: throw Misunderstanding("one of: signin, signin-file, refresh, signout, quit")
+        default: throw UsageError("one of: signin, signin-file, refresh, signout, quit")
         }
     }
 
@@ -44,7 +44,7 @@ enum Command {
 }
 
 /// An invalid line.
-struct Misunderstanding: Error {
+struct UsageError: Error {
     let expected: String
     init(_ expected: String) { self.expected = expected }
 }
@@ -57,9 +57,9 @@ struct CommandLoop: Service {
         for await line in Self.lines().cancelOnGracefulShutdown() {
             if line == "quit" { return }
             do {
-                say("\(try await account.obey(Command(line)))")
+                printLine("\(try await account.execute(Command(line)))")
             } catch {
-                say("\(Failure(error))")
+                printLine("\(Failure(error))")
             }
         }
     }

@@ -33,7 +33,7 @@ struct StateFile {
                 throw StateFileError(.unreadable, "It is not a regular file.")
             }
             guard let size = attributes[.size] as? UInt, size <= Self.largestSize else {
-                throw StateFileError(.unreadable, "It has over \(Self.largestSize) bytes: more than any state.")
+                throw StateFileError(.unreadable, "It has more than \(Self.largestSize) bytes, the limit for a state.")
             }
             return try Data(contentsOf: url)
         } catch {
@@ -73,7 +73,7 @@ struct StateFileError: Error {
         case let error as CocoaError where error.code == .fileReadNoSuchFile:
             self.init(.missing, "The file does not exist: check the path.")
         case let error as CocoaError where error.code == .fileReadNoPermission:
-            self.init(.unreadable, "The file may not be read by this user: check its permissions.")
+            self.init(.unreadable, "This user has no permission to read the file: check its permissions.")
         case let error as DecodingError: self.init(.malformed, Self.describe(error))
         default: self.init(.unreadable, "The file cannot be read: check the path.")
         }
@@ -82,12 +82,12 @@ struct StateFileError: Error {
     /// Names the field, never its content.
     private static func describe(_ error: DecodingError) -> String {
         switch error {
-        case .keyNotFound(let key, _): "It is no WidgetAuthState: \(key.stringValue) is missing."
+        case .keyNotFound(let key, _): "It is not a WidgetAuthState: \(key.stringValue) is missing."
         case .typeMismatch(_, let context) where context.codingPath.isEmpty:
-            "It is no WidgetAuthState: it is no object."
+            "It is not a WidgetAuthState: it is not an object."
         case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
             describe(context.codingPath)
-        @unknown default: "It is no WidgetAuthState."
+        @unknown default: "It is not a WidgetAuthState."
         }
     }
 
@@ -99,6 +99,6 @@ struct StateFileError: Error {
             case "tokenExpiresAt": "a date in quotes such as \"2031-01-01T12:00:00Z\""
             default: "text in quotes"
             }
-        return "It is no WidgetAuthState: \(field) has to be \(expected)."
+        return "It is not a WidgetAuthState: \(field) must be \(expected)."
     }
 }

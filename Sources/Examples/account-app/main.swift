@@ -35,6 +35,6 @@ do {
             logger: Logger(label: "account-app") { _ in SwiftLogNoOpLogHandler() }))
     try await group.run()
 } catch {
-    say("\(Failure(error))")
+    printLine("\(Failure(error))")
     exit(EXIT_FAILURE)
 }

@@ -19,7 +19,7 @@ final class Child {
     ///   - isHeard: Whether its output is read here; otherwise it shares this program's output.
     /// - Throws: `Stop` `.unavailable`.
     init(
-        _ path: String, _ arguments: [String] = [], environment: [String: String], isHeard: Bool = true,
+        _ path: String, _ arguments: [String] = [], environment: [String: String], capturesOutput: Bool = true,
         mergesErrors: Bool = false
     ) throws(Stop) {
         name = path.split(separator: "/").last.map(String.init) ?? path
@@ -29,9 +29,9 @@ final class Child {
         var program = ChildProgram(
             .path(path), [path] + arguments, environment: variables.map { "\($0)=\($1)" })
         program.connect(inward.readEnd, to: STDIN_FILENO)
-        if isHeard { program.connect(outward.writeEnd, to: STDOUT_FILENO) }
+        if capturesOutput { program.connect(outward.writeEnd, to: STDOUT_FILENO) }
         if mergesErrors { program.connect(outward.writeEnd, to: STDERR_FILENO) }
-        // The conductor ignores it, and its children have to feel it.
+        // The demo ignores the signal, but its children must receive it.
         program.restoreSignals([SIGPIPE])
         do throws(StartFailure) {
             defer {
@@ -45,19 +45,19 @@ final class Child {
             throw .unavailable("\(path) does not start")
         }
         input = inward.writeEnd
-        output = isHeard ? outward.readEnd : nil
-        if !isHeard { close(outward.readEnd) }
+        output = capturesOutput ? outward.readEnd : nil
+        if !capturesOutput { close(outward.readEnd) }
     }
 
     /// Sends a line. The absence of answers reveals a dead child.
-    func tell(_ line: String) {
+    func send(_ line: String) {
         guard let input else { return }
         var line = line + "\n"
         line.withUTF8 { _ = write(input, $0.baseAddress, $0.count) }
     }
 
     /// Reads its next lines, once its output is readable.
-    func hear() -> [String] {
+    func readLines() -> [String] {
         guard let output else { return [] }
         let count = withUnsafeTemporaryAllocation(byteCount: 4096, alignment: 1) { buffer in
             let count = read(output, buffer.baseAddress, buffer.count)
@@ -131,7 +131,7 @@ struct Pipe {
     /// - Throws: `Stop` `.unavailable`.
     static func make() throws(Stop) -> Pipe {
         var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw .unavailable("no pipe can be made") }
+        guard pipe(&ends) == 0 else { throw .unavailable("no pipe can be created") }
         // No process is started between the two calls: the demo has one thread.
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return Pipe(readEnd: ends[0], writeEnd: ends[1])

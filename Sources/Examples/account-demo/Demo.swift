@@ -1,15 +1,15 @@
-/// The demo: its programs, its checks so far, and the helpers of every act. The acts have files of their own.
+/// The demo: its programs, its checks so far, and the helpers of every step. The steps have files of their own.
 final class Demo {
     let options: Options
     let programs: Programs
     let home: DemoHome
     let timeline: Timeline
-    let stage: Stage
+    let running: RunningPrograms
     let record: RecordFile
     /// The commands of a sign-in that outlasts the demo.
     var signIn = ["signin Ada 600"]
     private(set) var checks: [Check] = []
-    /// The start of the current act in the transcript.
+    /// The start of the current step in the transcript.
     private var cursor = 0
 
     init(options: Options, programs: Programs, home: DemoHome) {
@@ -18,46 +18,46 @@ final class Demo {
         self.home = home
         let timeline = Timeline()
         self.timeline = timeline
-        stage = Stage(environment: home.environment) { timeline.say($0) }
+        running = RunningPrograms(environment: home.environment) { timeline.printLine($0) }
         record = RecordFile(home: home)
     }
 
-    /// Plays all acts; returns true if every check passed.
+    /// Runs all steps; returns true if every check passed.
     func run() -> Result<Bool, Stop> {
-        let result = Result { () throws(Stop) in try play() }
-        stage.endAll()
+        let result = Result { () throws(Stop) in try runSteps() }
+        running.endAll()
         if case .failure(let stop) = result { return .failure(stop) }
         timeline.summary(checks)
         return .success(checks.allSatisfy(\.passed))
     }
 
-    private func play() throws(Stop) {
+    private func runSteps() throws(Stop) {
         timeline.title("Two programs share one sealed record in \(DemoHome.group)")
         try prepareWriters()
-        try playPlaceholder()
-        let oldBlob = try playSignIn()
-        try playRefresh()
-        try playSignOut()
-        try playSignInAgain()
-        try playFlippedByte()
-        try playReplay(of: oldBlob)
-        try playPlaintext()
-        try playRecovery()
-        try playImpostor()
-        try playMove()
-        try playInspection()
+        try runPlaceholder()
+        let oldBlob = try runSignIn()
+        try runRefresh()
+        try runSignOut()
+        try runSignInAgain()
+        try runFlippedByte()
+        try runReplay(of: oldBlob)
+        try runPlaintext()
+        try runRecovery()
+        try runImpostor()
+        try runMove()
+        try runInspection()
     }
 }
 
 extension Demo {
-    func act(_ title: String) {
-        timeline.act(title)
-        cursor = stage.transcript.count
+    func step(_ title: String) {
+        timeline.step(title)
+        cursor = running.transcript.count
     }
 
-    /// Returns the utterances of this act, or from a later point on.
-    func said(by speaker: Speaker, since start: Int? = nil) -> [Utterance] {
-        stage.transcript[(start ?? cursor)...].filter { $0.speaker == speaker }
+    /// Returns the lines of a source in this step, or from a later point on.
+    func outputLines(by source: LineSource, since start: Int? = nil) -> [OutputLine] {
+        running.transcript[(start ?? cursor)...].filter { $0.source == source }
     }
 
     func check(_ expected: String, _ passed: Bool, instead: @autoclosure () -> String? = nil) {
@@ -66,31 +66,33 @@ extension Demo {
         timeline.mark(check)
     }
 
-    /// Waits for a matching utterance of the widget in this act, and records a check.
+    /// Waits for a matching line of the widget in this step, and records a check.
     func expectWidget(
-        _ expected: String, within limit: Duration = Stage.patience, where fits: (Utterance) -> Bool
+        _ expected: String, within limit: Duration = RunningPrograms.timeLimit, where fits: (OutputLine) -> Bool
     ) throws(Stop) {
-        try stage.listen(atMost: limit) { said(by: .widget).contains(where: fits) }
-        let heard = said(by: .widget)
+        try running.listen(atMost: limit) { outputLines(by: .widget).contains(where: fits) }
+        let lines = outputLines(by: .widget)
         check(
-            expected, heard.contains(where: fits),
-            instead: heard.last.map { "it says \"\(Wording.of($0).0)\"" } ?? "it says nothing new")
+            expected, lines.contains(where: fits),
+            instead: lines.last.map { "it shows \"\(Wording.of($0).0)\"" } ?? "it shows no change")
     }
 
     /// Sends a command to the app and returns its answer.
     ///
     /// - Throws: `Stop` `.broken` if there is no answer.
     @discardableResult
-    func askApp(_ command: String) throws(Stop) -> Utterance {
-        let start = stage.transcript.count
-        stage.tell(.app, command)
-        try stage.listen { !said(by: .app, since: start).isEmpty }
-        guard let answer = said(by: .app, since: start).first else { throw .broken("account-app does not answer") }
+    func askApp(_ command: String) throws(Stop) -> OutputLine {
+        let start = running.transcript.count
+        running.send(.app, command)
+        try running.listen { !outputLines(by: .app, since: start).isEmpty }
+        guard let answer = outputLines(by: .app, since: start).first else {
+            throw .broken("account-app does not answer")
+        }
         return answer
     }
 
     /// Gives the person time to read, and the widget time to count.
-    func pause(_ duration: Duration = .milliseconds(400)) throws(Stop) { try stage.listen(atMost: duration) }
+    func pause(_ duration: Duration = .milliseconds(400)) throws(Stop) { try running.listen(atMost: duration) }
 }
 
 /// The parsed command line.
@@ -104,16 +106,16 @@ struct Options {
     static let help = """
         usage: account-demo [--state FILE] [--keep]
 
-        An app and its widget share one sealed record; then somebody tampers with it.
+        An app and its widget share one sealed record; then an attacker tampers with it.
 
           --state FILE   sign in with the WidgetAuthState in a JSON file instead of Ada:
                          {"isAuthenticated": true, "displayName": "Grace", "tokenExpiresAt": "2031-01-01T12:00:00Z"}
-          --keep         keep the temporary home, and say where it is
+          --keep         keep the temporary home, and print its path
 
         SEALED_DEMO_BIN is the directory of account-app, account-widget and sealctl, this program's own unless set.
         NO_COLOR turns colours off.
 
-        Exit status: 0 all went as it should, 1 something did not, 64 wrong usage, 65 the state file is no valid state,
+        Exit status: 0 all checks passed, 1 a check failed, 64 wrong usage, 65 the state file is not a valid state,
         66 it cannot be read, 69 a program is missing.
         """
 
@@ -124,11 +126,11 @@ struct Options {
             switch argument {
             case "--state":
                 guard let path = rest.popFirst(), !path.isEmpty else { throw .usage("--state needs a file") }
-                guard !path.contains(where: \.isNewline) else { throw .usage("a file name of one line, please") }
+                guard !path.contains(where: \.isNewline) else { throw .usage("a file name has one line") }
                 statePath = path
             case "--keep": keepsHome = true
             case "--help", "-h": wantsHelp = true
-            default: throw .usage("'\(argument)' is no option; see --help")
+            default: throw .usage("'\(argument)' is not an option; see --help")
             }
         }
     }
@@ -162,7 +164,7 @@ enum Stop: Error, CustomStringConvertible {
     var description: String {
         switch self {
         case .usage(let what), .unavailable(let what), .broken(let what): what
-        case .refusedState(let path, let code, let sentence): "\(path): no state to sign in with (\(code)): \(sentence)"
+        case .refusedState(let path, let code, let sentence): "\(path): it is not a valid state (\(code)): \(sentence)"
         case .died(let program, let how): "\(program) ended unexpectedly: \(how)"
         case .interrupted: "interrupted"
         }

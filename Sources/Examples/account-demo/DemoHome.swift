@@ -14,7 +14,8 @@ struct DemoHome {
         let parent = temporary.hasPrefix("/") ? temporary : "/tmp"
         var template = Array("\(parent)/account-demo.XXXXXX".utf8CString)
         guard template.withUnsafeMutableBufferPointer({ $0.baseAddress.flatMap { mkdtemp($0) } }) != nil else {
-            throw .unavailable("no temporary directory can be made in \(parent): \(String(cString: strerror(errno)))")
+            throw .unavailable(
+                "no temporary directory can be created in \(parent): \(String(cString: strerror(errno)))")
         }
         return DemoHome(path: String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self))
     }
@@ -42,7 +43,7 @@ struct DemoHome {
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     func keep() {
-        print("\nThe home stays. Have a look:")
+        print("\nThe home is kept. To audit it:")
         print("  SEALED_GROUPS_HOME=\(path) sealctl audit --group \(Self.group)")
     }
 }

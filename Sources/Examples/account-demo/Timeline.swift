@@ -1,41 +1,41 @@
 internal import FoundationEssentials
 internal import Glibc
 
-/// The terminal output: acts, utterances with their times, and checks.
+/// The terminal output: steps, lines of the programs with their times, and checks.
 final class Timeline {
-    /// `" 12.3 s  "` and the speakers' column with its gap.
+    /// `" 12.3 s  "` and the sources' column with its gap.
     private static let timeWidth = 9
-    private static let margin = timeWidth + Speaker.width + 2
+    private static let margin = timeWidth + LineSource.width + 2
 
     private let palette = Palette()
     private let page = Page()
     private let start = ContinuousClock.now
-    private var acts = 0
+    private var steps = 0
 
     /// Seconds since the start, to a tenth.
     var elapsed: String { Self.tenths(start.duration(to: .now)) }
 
     func title(_ text: String) { put(palette.paint(text, .heading)) }
 
-    func act(_ title: String) {
-        acts += 1
-        let number = String(acts)
+    func step(_ title: String) {
+        steps += 1
+        let number = String(steps)
         put("")
         put(palette.paint("\(String(repeating: " ", count: max(0, 3 - number.count)))\(number)  \(title)", .heading))
     }
 
-    func say(_ utterance: Utterance) {
-        let name = utterance.speaker.rawValue
+    func printLine(_ outputLine: OutputLine) {
+        let name = outputLine.source.rawValue
         let time = "\(elapsed) s  "
         let gap = String(repeating: " ", count: max(0, Self.timeWidth - time.count))
-        let column = name + String(repeating: " ", count: Speaker.width + 2 - name.count)
-        let (text, tone) = Wording.of(utterance)
+        let column = name + String(repeating: " ", count: LineSource.width + 2 - name.count)
+        let (text, tone) = Wording.of(outputLine)
         let lines = page.wrap(text, margin: Self.margin).map { palette.paint($0, tone) }
-        put(gap + palette.paint(time, .faint) + palette.paint(column, palette.tone(of: utterance.speaker)) + lines[0])
+        put(gap + palette.paint(time, .faint) + palette.paint(column, palette.tone(of: outputLine.source)) + lines[0])
         for line in lines.dropFirst() { put(String(repeating: " ", count: Self.margin) + line) }
     }
 
-    /// Prints a remark without a speaker.
+    /// Prints a remark without a source.
     func note(_ text: String) {
         for line in page.wrap(text, margin: Self.timeWidth) {
             put(String(repeating: " ", count: Self.timeWidth) + palette.paint(line, .faint))
@@ -99,8 +99,8 @@ struct Palette {
         isColoured && tone != .plain ? "\u{1B}[\(tone.rawValue)m\(text)\u{1B}[0m" : text
     }
 
-    func tone(of speaker: Speaker) -> Tone {
-        switch speaker {
+    func tone(of source: LineSource) -> Tone {
+        switch source {
         case .app: .app
         case .widget: .widget
         case .intruder: .intruder

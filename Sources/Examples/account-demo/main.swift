@@ -15,7 +15,7 @@ func refuse(_ stop: Stop) -> Never {
 
 do throws(Stop) {
     // Empty if /proc is hidden: the options are then unknown, not absent.
-    guard !CommandLine.arguments.isEmpty else { throw .unavailable("the command line is unknown: mount /proc") }
+    guard !CommandLine.arguments.isEmpty else { throw .unavailable("the command line is not known: mount /proc") }
     let options = try Options(CommandLine.arguments.dropFirst())
     if options.wantsHelp {
         print(Options.help)

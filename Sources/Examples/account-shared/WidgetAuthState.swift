@@ -35,10 +35,10 @@ public struct WidgetAuthState: SealedRecord, Equatable {
     public func validate() throws(ValidationFailure) {
         var violations: [(field: String, reason: String)] = []
         if isAuthenticated, displayName == nil {
-            violations.append(("displayName", "somebody who is signed in has a name"))
+            violations.append(("displayName", "a signed-in state must have a name"))
         }
         if isAuthenticated, tokenExpiresAt == nil {
-            violations.append(("tokenExpiresAt", "a sign-in has an end"))
+            violations.append(("tokenExpiresAt", "a signed-in state must have an expiry time"))
         }
         if let displayName { violations += Self.faults(of: displayName).map { ("displayName", $0) } }
         guard violations.isEmpty else { throw ValidationFailure(violations) }

@@ -27,6 +27,6 @@ do {
             logger: Logger(label: "account-widget") { _ in SwiftLogNoOpLogHandler() }))
     try await group.run()
 } catch {
-    say("failed: \(error)")
+    printLine("failed: \(error)")
     exit(EXIT_FAILURE)
 }

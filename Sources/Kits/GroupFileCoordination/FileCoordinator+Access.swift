@@ -86,7 +86,7 @@ extension FileCoordinator {
         guard items.count <= PresenterMessage.maximumItems else {
             throw FileError(
                 .tooLarge, operation: "coordinate", path: items[0].path.string,
-                advice: "Name the directories that the items lie in: at most \(PresenterMessage.maximumItems).")
+                advice: "Name the directories that contain the items: at most \(PresenterMessage.maximumItems).")
         }
         let conversations = PresenterConversations(domain: purposeOfThis.domain, except: presenter)
         let limit = limit(timeout)

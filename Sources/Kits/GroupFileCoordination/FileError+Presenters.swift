@@ -5,22 +5,23 @@ extension FileError {
     static func presenterTimeout(_ path: String, process: Int32) -> FileError {
         FileError(
             .presenterTimeout, operation: "coordinate", path: path,
-            advice: "Process \(process) presents it and does not answer; see whether it is stopped: "
+            advice: "Process \(process) presents it and does not answer; check whether it is stopped: "
                 + "ps -o pid,stat,args -p \(process)")
     }
 
     /// Returns the error of a search for presenters that has used up the time.
     static func presenterSearchTimeout(_ directory: String) -> FileError {
         FileError(
-            .presenterTimeout, operation: "look for presenters", path: directory,
-            advice: "See who fills that directory: ls -ln \(directory.shellQuoted)")
+            .presenterTimeout, operation: "search for presenters", path: directory,
+            advice: "See the owners of its files: ls -ln \(directory.shellQuoted)")
     }
 
     /// Returns the error of more registrations, or more processes to ask, than the library ever creates.
     static func tooManyRegistrations(_ directory: String) -> FileError {
         FileError(
-            .presenterFailed, operation: "look for presenters", path: directory,
-            advice: "Too many processes say that they present something; see who owns those files and remove what no "
+            .presenterFailed, operation: "search for presenters", path: directory,
+            advice:
+                "Too many processes are registered as presenters; see the owners of the files and remove those that no "
                 + "process uses: ls -ln \(directory.shellQuoted)")
     }
 
@@ -29,6 +30,6 @@ extension FileError {
         let answer = reason.map { "answered \"\($0.prefix(64))\"" } ?? "broke off"
         return FileError(
             .presenterFailed, operation: "coordinate", path: path,
-            advice: "A presenter in process \(process) \(answer); try again, or see what it is: ps -p \(process)")
+            advice: "A presenter in process \(process) \(answer); try again, or see the process: ps -p \(process)")
     }
 }

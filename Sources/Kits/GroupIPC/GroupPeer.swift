@@ -69,8 +69,8 @@ enum PeerRefusal: Error {
     var words: String {
         switch self {
         case .notMember: "may not use the container"
-        case .rule: "is not one of those to talk to"
-        case .unknownProgram: "runs a program that cannot be told: it has ended, or is another user's"
+        case .rule: "is not an accepted peer"
+        case .unknownProgram: "runs a program that cannot be identified: it has ended, or belongs to another user"
         }
     }
 }

@@ -131,8 +131,8 @@ extension Duration {
 extension AppGroupError {
     static func waiting(_ code: Code, _ name: GroupIPCName) -> Self {
         .ipc(
-            code, "wait for", name.description, code == .timeout ? "the time was over" : "it was cancelled",
-            code == .timeout ? "See whether whoever is to answer is running." : "Try again when you want it done.")
+            code, "wait for", name.description, code == .timeout ? "the time limit has passed" : "it was cancelled",
+            code == .timeout ? "Check that the program that posts is running." : "Try again if it is still needed.")
     }
 }
 

@@ -58,7 +58,8 @@ public final class GroupSharedMemory: Sendable {
         self.layout = layout
         let creating = creating && capacity != nil
         guard let bytes = UInt64(exactly: capacity ?? 1), SegmentLayout.capacities.contains(bytes) else {
-            throw Self.tooLarge(self.name, "\(capacity ?? 0) bytes are not 1 to \(SegmentLayout.capacities.upperBound)")
+            throw Self.tooLarge(
+                self.name, "\(capacity ?? 0) bytes are not between 1 and \(SegmentLayout.capacities.upperBound)")
         }
         let found = try container.openSegment(
             self.name, layout == .value ? .values : .bytes, capacity: capacity == nil ? nil : bytes, creating: creating)
@@ -84,7 +85,7 @@ public final class GroupSharedMemory: Sendable {
     }
 
     private static func tooLarge(_ name: GroupIPCName, _ reason: String) -> AppGroupError {
-        .ipc(.messageTooLarge, "use", name.description, reason, "Share less, or make it larger.")
+        .ipc(.messageTooLarge, "use", name.description, reason, "Share less, or create it with a larger size.")
     }
 }
 
@@ -112,7 +113,7 @@ extension GroupSharedMemory {
         }
         return try place.locked("read", timeout) { () throws(AppGroupError) in
             if let copy = try copyOnce() { return copy.value }
-            throw damaged("it changes without its lock")
+            throw damaged("it was changed without its lock")
         }
     }
 
@@ -127,7 +128,7 @@ extension GroupSharedMemory {
             // An invalid value does not prevent a writer from replacing it.
             guard let value = change((try? copyOnce())?.value) else { return }
             guard value.count <= capacity else {
-                throw Self.tooLarge(name, "the value has \(value.count) bytes and \(capacity) fit")
+                throw Self.tooLarge(name, "the value has \(value.count) bytes and the capacity is \(capacity)")
             }
             try requireUsable(.value, "write")
             put(value)
@@ -157,14 +158,16 @@ extension GroupSharedMemory {
         let copy = isPossible ? [UInt8](segment.memory[offset..<offset + Int(length)]) : []
         segment.fence()
         guard segment.load(SegmentLayout.generationOffset) == generation else { return nil }
-        guard isPossible else { throw damaged("it says that its value has \(length) bytes and \(capacity) fit") }
+        guard isPossible else {
+            throw damaged("its header states a value of \(length) bytes and the capacity is \(capacity)")
+        }
         return (copy, ())
     }
 
     private func damaged(_ reason: String) -> AppGroupError {
         .ipc(
             .ipcDamaged, "read", name.description, reason,
-            "A program of the group writes to it in another way; the next write mends it.")
+            "A program of the group writes to it without this library; the next write repairs it.")
     }
 }
 

@@ -85,8 +85,8 @@ public final class GroupSocketConnection: Sendable {
             peer = try GroupPeer(of: socket, place.sharing, peers)
         } catch {
             throw .ipc(
-                error.code, "connect to", place.name.description, "whoever listens there \(error.words)",
-                "See who it is: ss -xlp")
+                error.code, "connect to", place.name.description, "the listening process \(error.words)",
+                "See the process: ss -xlp")
         }
         self.init(socket, peer, place.name, maximumMessageSize)
     }
@@ -181,7 +181,7 @@ extension GroupSocketConnection {
                 return false
             } else if number != EINTR {
                 close()
-                throw .lost(name, "the other end is gone")
+                throw .lost(name, "the other end has closed")
             }
         }
         return true
@@ -263,14 +263,14 @@ extension GroupSocketConnection {
             case -Int(EINTR): continue
             default:
                 close()
-                throw .lost(name, "the other end is gone without having finished")
+                throw .lost(name, "the other end has closed without having finished")
             }
         }
     }
 
     private func tooLarge(_ count: Int) -> AppGroupError {
         .ipc(
-            .messageTooLarge, "pass a message through", name.description,
+            .messageTooLarge, "send a message through", name.description,
             "it has \(count) bytes and the limit is \(maximumMessageSize)",
             "Send less at once, or raise maximumMessageSize at both ends.")
     }

@@ -194,7 +194,8 @@ public struct GroupSocketPath: Hashable, Sendable, CustomStringConvertible {
     ///
     /// - Throws: ``AppGroupError`` with `ipcNameTooLong`.
     public func linuxPath() throws(AppGroupError) -> String {
-        try limited(to: Self.linuxLimit, "sun_path holds", "Connect through this library, or through a shorter link.")
+        try limited(
+            to: Self.linuxLimit, "sun_path holds", "Connect through this library, or through a shorter symbolic link.")
     }
 
     /// Returns the path if it is short enough for Apple's systems.

@@ -66,7 +66,7 @@ public final class SealedSharedMemory: Sendable {
         defer { payload.wipe() }
         guard payload.count <= capacity else {
             throw StoreError(
-                .tooLarge, "write", name.name, "It has \(payload.count) bytes; \(capacity) fit into the memory.")
+                .tooLarge, "write", name.name, "It has \(payload.count) bytes; the memory has room for \(capacity).")
         }
         let protection = Record.protection.stated ?? store.vault.defaultProtection
         try store.reader.keys.prepareKey(for: protection)
@@ -115,7 +115,7 @@ public final class SealedSharedMemory: Sendable {
             }
             return AcceptedBlob(opened: opened, sealed: blob)
         }
-        throw StoreError(.replayed, "read", name.name, "Old values take turns in the memory.")
+        throw StoreError(.replayed, "read", name.name, "Old values alternate in the memory.")
     }
 
     private func current() throws(StoreError) -> [UInt8] {
@@ -127,16 +127,17 @@ public final class SealedSharedMemory: Sendable {
             throw StoreError(sharing: error, "read", name.name)
         }
         if wasSeen {
-            throw StoreError(.replayed, "read", name.name, "The value is gone that this process has seen there.")
+            throw StoreError(.replayed, "read", name.name, "The value that this process has seen there is missing.")
         }
-        throw StoreError(.absent, "read", name.name, "Nothing was written there since the memory was made.")
+        throw StoreError(.absent, "read", name.name, "Nothing has been written there since the memory was created.")
     }
 
     /// Refuses a sequence near the highest one, which a key holder could invent and which would leave no room for later
     /// values.
     private func requirePossible(_ sequence: UInt64) throws(StoreError) {
         guard sequence > Self.latest else { return }
-        throw StoreError(.sequenceJump, "read", name.name, "It is \(sequence), which no writer has come to by now.")
+        throw StoreError(
+            .sequenceJump, "read", name.name, "Its sequence is \(sequence), which no writer can have reached.")
     }
 
     /// The highest possible sequence: 1,024 for each millisecond since the machine's start, more than can be written,

@@ -21,7 +21,7 @@ struct SocketPlace: Sendable {
 
     static func nobody(_ name: GroupIPCName) -> AppGroupError {
         .ipc(
-            .nobodyListens, "connect to", name.description, "nobody listens under that name",
+            .nobodyListens, "connect to", name.description, "no process listens under that name",
             "Start the program that listens there.")
     }
 
@@ -39,8 +39,8 @@ struct SocketPlace: Sendable {
         } catch {
             guard error.code == .alreadyExists else { throw AppGroupError(error, "listen", ipc: name) }
             throw .ipc(
-                .socketInUse, "listen", path, "another process listens there, or it is no socket",
-                "See who: ss -xlp; stop it, or choose another name.")
+                .socketInUse, "listen", path, "another process listens there, or it is not a socket",
+                "See the process with ss -xlp; stop it, or choose another name.")
         }
     }
 

@@ -16,7 +16,7 @@ struct GoldenFolder {
     init(directory: String, record: String, version: Int) throws(GoldenFault) {
         do throws(StoreError) { _ = try RecordName(record) } catch {
             throw GoldenFault(
-                .badExample, error.subject, version, "It is no valid name of a record: \(error.reason)",
+                .badExample, error.subject, version, "It is not a valid record name: \(error.reason)",
                 advice: error.advice, cause: error)
         }
         folder = "\(directory.isEmpty ? "." : directory)/\(record)"
@@ -45,8 +45,9 @@ struct GoldenFolder {
         guard let file = GoldenFile(parsing: text), file.record == record, file.version == version, file.isConsistent
         else {
             throw GoldenFault(
-                .damaged, record, version, "\(path(of: version)) is not as it was written.",
-                advice: "Take it from version control; it must not be edited, moved or given other line ends.")
+                .damaged, record, version, "\(path(of: version)) was changed after it was written.",
+                advice: "Restore it from version control; it must not be edited, moved or converted to other line ends."
+            )
         }
         return file
     }
@@ -60,6 +61,7 @@ struct GoldenFolder {
     }
 
     private func fault(_ error: any Error, _ version: Int) -> GoldenFault {
-        GoldenFault(.file, record, version, "\(folder): \(error)", advice: "Check the directory's path and rights.")
+        GoldenFault(
+            .file, record, version, "\(folder): \(error)", advice: "Check the directory's path and permissions.")
     }
 }

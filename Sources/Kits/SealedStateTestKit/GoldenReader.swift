@@ -17,14 +17,14 @@ struct GoldenReader {
         } catch {
             throw GoldenFault(
                 .badExample, record, Record.schemaVersion, "The example does not encode: \(error)",
-                advice: "Take an example that can be written.")
+                advice: "Use an example that can be written.")
         }
         do throws(StoreError) {
             let _: Record = try value(payload, Record.format.codec, Record.schemaVersion)
         } catch {
             throw GoldenFault(
                 .badExample, record, Record.schemaVersion, error.description,
-                advice: "Take an example that can be read back.", cause: error)
+                advice: "Use an example that can be read back.", cause: error)
         }
         return payload
     }
@@ -43,16 +43,17 @@ struct GoldenReader {
         }
         guard let isExpected = isExpected(file.version, value) else {
             throw GoldenFault(
-                .noExpectedValue, record, file.version, "It is read, and the test does not say as which value.",
+                .noExpectedValue, record, file.version,
+                "It can be read, but the test does not state the expected value.",
                 advice: "State it: older: [\(file.version): ...].")
         }
         if isExpected { return }
         throw GoldenFault(
-            .unexpectedValue, record, file.version, "It is read, as another value than expected.",
+            .unexpectedValue, record, file.version, "It is read as another value than expected.",
             advice: file.version == Record.schemaVersion
-                ? "Where only the example has changed, make it the value that was recorded; else bring back the field's "
+                ? "If only the example has changed, restore the recorded value; otherwise restore the field's "
                     + "meaning, or raise schemaVersion and add a step from \(file.version)."
-                : "Correct the step from version \(file.version), or what the test expects of it.")
+                : "Correct the step from version \(file.version), or the value that the test expects.")
     }
 
     /// Throws if the example's shape differs from the recorded one, because other programs of the same version read it.
@@ -66,9 +67,9 @@ struct GoldenReader {
         guard today != recorded else { return }
         throw GoldenFault(
             .shapeChanged, record, file.version,
-            "The example is written in another shape than was recorded: \(recorded.difference(to: today)).",
+            "The example is written in another shape than the recorded one: \(recorded.difference(to: today)).",
             advice: "Raise schemaVersion to \(file.version + 1), add a step from \(file.version), and record the new "
-                + "version; or, where only the example has changed, fill it as it was.")
+                + "version; or, if only the example has changed, fill it as before.")
     }
 
     func missing<Record: SealedRecord>(
@@ -86,7 +87,7 @@ struct GoldenReader {
         _ error: StoreError, _ version: Int, _ type: Record.Type
     ) -> GoldenFault {
         GoldenFault(
-            .refused, record, version, "Today's type refuses it: \(error.code.rawValue): \(error.reason)",
+            .refused, record, version, "The present type refuses it: \(error.code.rawValue): \(error.reason)",
             advice: version == type.schemaVersion
                 ? Self.advice(onPresent: error, version)
                 : Self.advice(onOlder: error, version, hasStep: type.migrations.hasStep(from: version)),
@@ -97,7 +98,7 @@ struct GoldenReader {
         switch error.code {
         case .invalid:
             "A rule refuses values that exist: loosen it, or raise schemaVersion and add a step from \(version) that "
-                + "mends them."
+                + "corrects them."
         case .undecodable:
             "You changed the shape without raising schemaVersion: raise it and add a step from \(version)."
         default: error.advice
@@ -107,11 +108,11 @@ struct GoldenReader {
     private static func advice(onOlder error: StoreError, _ version: Int, hasStep: Bool) -> String {
         switch (error.code, hasStep) {
         case (.migrationFailed, _) where error.advice == error.code.defaultAdvice:
-            "Correct the step, or raise oldestReadableVersion to give version \(version) up."
+            "Correct the step, or raise oldestReadableVersion to drop version \(version)."
         case (.undecodable, true): "Give the step from version \(version) the type that was written then."
-        case (.invalid, true): "Let the steps from version \(version) on make a value that keeps the rules."
+        case (.invalid, true): "Let the steps from version \(version) on produce a value that satisfies the rules."
         case (.undecodable, false), (.invalid, false):
-            "Add a step from version \(version), or raise oldestReadableVersion to give it up."
+            "Add a step from version \(version), or raise oldestReadableVersion to drop it."
         // For steps with a gap, the advice names the missing one.
         default: error.advice
         }

@@ -57,7 +57,7 @@ public struct GoldenRecords: Sendable {
         guard try folder.file(of: version) == nil else {
             throw GoldenFault(
                 .alreadyRecorded, name, version, "\(folder.path(of: version)) exists.",
-                advice: "Where the shape has changed, raise schemaVersion and record again; never replace the file.")
+                advice: "If the shape has changed, raise schemaVersion and record again; never replace the file.")
         }
         let payload = try GoldenReader(record: name, options: options).payload(of: example)
         let file: GoldenFile

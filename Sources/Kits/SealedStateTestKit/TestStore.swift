@@ -109,7 +109,9 @@ public final class TestStore: Sendable {
 
     /// Restores the error's type, which a task-local value's scope erases.
     private static func vaultError(_ error: any Error) -> VaultError {
-        guard let error = error as? VaultError else { preconditionFailure("Thrown by nothing in the scope: \(error)") }
+        guard let error = error as? VaultError else {
+            preconditionFailure("No call in the scope throws this error: \(error)")
+        }
         return error
     }
 
@@ -123,7 +125,7 @@ public final class TestStore: Sendable {
             }
         } catch {
             guard let error = error as? StoreError else {
-                preconditionFailure("Thrown by nothing in the scope: \(error)")
+                preconditionFailure("No call in the scope throws this error: \(error)")
             }
             throw error
         }

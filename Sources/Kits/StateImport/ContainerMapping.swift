@@ -94,10 +94,10 @@ struct CheckedMapping {
     private mutating func add(_ fate: Fate, _ path: String) throws(StoreError) {
         let segments = path.split(separator: "/").filter { $0 != "." }
         guard !path.hasPrefix("/"), !segments.isEmpty, !segments.contains(".."), !path.utf8.contains(0) else {
-            throw Self.fault(path, "That is no path below the container.")
+            throw Self.fault(path, "It is not a path below the container.")
         }
         guard fates.updateValue(fate, forKey: segments.joined(separator: "/")) == nil else {
-            throw Self.fault(path, "There are two rules for it.")
+            throw Self.fault(path, "The map has two rules for it.")
         }
     }
 
@@ -108,7 +108,7 @@ struct CheckedMapping {
             case .record(let rule):
                 let name = try importer.store.places.place(rule.record).name.text
                 guard records.insert(name).inserted else {
-                    throw Self.fault(path, "Another file becomes the record \(name.printable) as well.")
+                    throw Self.fault(path, "Another file is also mapped to the record \(name.printable).")
                 }
                 _ = try rule.key?.bytes(from: importer.store)
             case .suite(let suite): _ = try importer.store.suiteForImport(suite)
@@ -120,7 +120,7 @@ struct CheckedMapping {
     private static func covers(_ path: String, _ file: String) -> Bool { file == path || file.hasPrefix(path + "/") }
 
     private static func missing(_ path: String) -> StoreError {
-        .unusable(path, "The map names it, and it is not there.", advice: "Correct the map; nothing was moved.")
+        .unusable(path, "The map names it, and it does not exist.", advice: "Correct the map; nothing was moved.")
     }
 
     private static func fault(_ path: String, _ reason: String) -> StoreError {

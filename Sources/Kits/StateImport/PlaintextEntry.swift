@@ -53,14 +53,14 @@ struct PlaintextEntry {
         _ entry: WalkEntry, _ path: String, _ root: Directory, _ places: PlaintextImportExclusions
     ) -> Reason? {
         guard entry.kind == .regular, let facts = entry.attributes else {
-            return .noPlaintext("It is no regular file.")
+            return .noPlaintext("It is not a regular file.")
         }
         if PlaintextImportExclusions.isOwn(path) { return .noPlaintext(PlaintextImportExclusions.ownReason) }
         if path.hasPrefix(ContainerLayout.quarantine + "/") { return .noPlaintext("It is in quarantine.") }
         if isSealed(entry.path, root) { return .noPlaintext("It is sealed already.") }
-        if isPending(path) { return .noPlaintext("It is what an interrupted write has left.") }
+        if isPending(path) { return .noPlaintext("It is a temporary file of an interrupted write.") }
         guard entry.path.utf8.suffix(entry.nameBytes.count).elementsEqual(entry.nameBytes) else {
-            return .noPlace("Its name is no UTF-8.")
+            return .noPlace("Its name is not UTF-8.")
         }
         if places.isExcluded(facts) { return .noPlace(PlaintextImportExclusions.neededReason) }
         return reasonForNoFile(path)
@@ -69,13 +69,13 @@ struct PlaintextEntry {
     /// Returns the reason for a path in a directory of the library's own kinds of files.
     private static func reasonForNoFile(_ path: String) -> Reason? {
         if let name = name(path, in: preferences), !name.hasSuffix(".plist") || name.contains("/") {
-            return .noPlace("Only suites of defaults are kept there: name what it becomes in the map.")
+            return .noPlace("That directory is for suites of defaults: state its target in the map.")
         }
         if let name = name(path, in: preferences), (try? DefaultsSuite(String(name.dropLast(".plist".count)))) == nil {
-            return .noPlace("Its name is none of a suite: name one in the map.")
+            return .noPlace("Its name is not a suite name: state one in the map.")
         }
         guard name(path, in: ContainerLayout.records) != nil else { return nil }
-        return .noPlace("Only records are kept there: name what it becomes in the map.")
+        return .noPlace("That directory is for records: state its target in the map.")
     }
 
     private static func isSealed(_ path: String, _ root: Directory) -> Bool {

@@ -66,9 +66,9 @@ struct PlaintextImportExclusions {
         excluded.contains { $0.device == facts.device && $0.inode == facts.inode }
     }
 
-    static let neededReason = "It is the vault, or a file that this move itself needs."
-    static let ownReason = "The library keeps it for the container itself."
-    private static let advice = "Name files that programs have left in plaintext."
+    static let neededReason = "It is the vault, or a file that the import itself needs."
+    static let ownReason = "It is a file of the library."
+    private static let advice = "Name plaintext files of programs."
 
     /// Returns whether the path belongs to the library itself, or to the system that a container came from.
     ///
@@ -85,7 +85,7 @@ struct PlaintextImportExclusions {
 
     private static func inHome(_ source: String, _ home: String) -> StoreError {
         .unusable(
-            source, "It holds, or lies in, \(home), where groups keep what opens and holds their state.", advice: advice
+            source, "It contains, or is inside, \(home), the directory of the groups' keys and state.", advice: advice
         )
     }
 

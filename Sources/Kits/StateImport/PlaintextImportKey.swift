@@ -50,7 +50,7 @@ public struct PlaintextImportKey: Sendable {
                 found = try store.vault.withValue(service: service, account: account) { value in
                     Result { () throws(StoreError) in SharedSecret(try Self.key(in: value)) }
                 }
-            } catch { throw StoreError(error, "take the key from") }
+            } catch { throw StoreError(error, "read the key from") }
             let secret = try found.get()
             return secret.bytes.withUnsafeBytes { SecretBytes(copying: $0) }
         }
@@ -92,8 +92,8 @@ public struct PlaintextImportKey: Sendable {
                 throw StoreError(VaultError.noSecretMemory(count: AES256GCM.keySize), "read the key of")
             }
             throw StoreError(
-                .wrongKey, "read", "the key", "It has \(text.count) bytes and is no key of AES-256-GCM.",
-                advice: "Give 32 bytes as they are, or as base64 or hexadecimal text.")
+                .wrongKey, "read", "the key", "It has \(text.count) bytes and is not a key of AES-256-GCM.",
+                advice: "Give 32 raw bytes, or base64 or hexadecimal text.")
         }
     }
 }

@@ -61,7 +61,7 @@ extension PlaintextImporter {
         } catch {
             // Gone since it was listed: another process has moved it.
             if (error.cause as? FileError)?.code == .notFound, error.code == .sourceUnusable {
-                return MovedItem(entry.path, nil, nil, .left(reason: "It is gone."))
+                return MovedItem(entry.path, nil, nil, .left(reason: "It is missing."))
             }
             return MovedItem(entry.path, nil, nil, .failed(error))
         }
@@ -71,7 +71,7 @@ extension PlaintextImporter {
         if case .noPlaintext(let reason) = entry.reason {
             return MovedItem(entry.path, nil, nil, .left(reason: reason))
         }
-        if case .stays = fate { return MovedItem(entry.path, nil, nil, .left(reason: "The map says so.")) }
+        if case .stays = fate { return MovedItem(entry.path, nil, nil, .left(reason: "The map excludes it.")) }
         guard fate == nil, case .noPlace(let reason) = entry.reason else { return nil }
         var item = MovedItem(entry.path, nil, nil, .left(reason: reason))
         item.isLeftInPlaintext = true

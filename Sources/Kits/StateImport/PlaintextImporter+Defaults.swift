@@ -37,14 +37,14 @@ extension PlaintextImporter {
         let values = try Self.values(of: source, limit: options.maximumFileSize)
         guard !values.isEmpty else {
             return MovedItem(
-                source.name, .defaults, suite, .left(reason: "The list is empty: there is nothing to seal."))
+                source.name, .defaults, suite, .left(reason: "The property list is empty: there is nothing to seal."))
         }
         let form = DefaultsForm(values, in: store, suite: suite, from: source.name)
         var item = try Move(source: source, form: form, options: options).run()
         let archives = values.filter { $0.value.holdsKeyedArchive }.keys.sorted()
         if !archives.isEmpty {
             let keys = archives.map { $0.printable }.joined(separator: ", ")
-            item.notes.append("Keyed archives were taken over as bytes: \(keys). No archive is opened here.")
+            item.notes.append("Keyed archives were imported as bytes: \(keys). The import does not open archives.")
         }
         return item
     }
@@ -58,7 +58,7 @@ extension PlaintextImporter {
             parsed = try contents.withUnsafeBytes { bytes throws(StructureFault) in try PropertyList.parse(bytes) }
         } catch { throw .malformed(source.name, error.reason, advice: "Give a property list, XML or binary.") }
         guard parsed.format != .openStep, case .dictionary(let values) = parsed.value else {
-            throw .malformed(source.name, "It is no dictionary in XML or in binary form.")
+            throw .malformed(source.name, "It is not a dictionary in XML or binary form.")
         }
         guard values["$archiver"] == nil else {
             throw .malformed(source.name, "It is a keyed archive, not the values of UserDefaults.")
@@ -137,7 +137,7 @@ final class DefaultsForm: SealedForm {
             throw StoreError(
                 .tooLarge, StoreError.plaintextImport, source.printable,
                 "The value of \(key.printable) has \(size) bytes; \(suite.options.maximumValueSize) are allowed.",
-                advice: "Make a record or a file of it, and take it out of the list.")
+                advice: "Import it as a record or a file, and remove it from the property list.")
         }
         let name = suite.file.place.name
         let whole = try existing().merging(values) { _, new in new }
@@ -163,7 +163,7 @@ final class DefaultsForm: SealedForm {
     /// Returns a list of a few keys. Keys are names, never values.
     private static func list(_ keys: [String]) -> String {
         let shown = keys.prefix(8).map { $0.printable }.joined(separator: ", ")
-        return keys.count > 8 ? "\(shown) and \(keys.count - 8) others" : shown
+        return keys.count > 8 ? "\(shown) and \(keys.count - 8) more" : shown
     }
 }
 

@@ -78,7 +78,7 @@ public struct PlaintextImporter: Sendable {
         let isSealed = try source.holdsSealedForm()
         guard options.sealsAgain || !isSealed else {
             throw StoreError.unusable(
-                path, "It is sealed already.", advice: "Leave it as it is, or say that it is to be sealed again.")
+                path, "It is sealed already.", advice: "Leave it unchanged, or state that it is to be sealed again.")
         }
         let place = SealedFilePlace(leaf, in: directory, besides: source.facts, places)
         return try Move(

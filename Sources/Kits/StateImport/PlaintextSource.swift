@@ -60,7 +60,7 @@ final class PlaintextSource: Sendable {
     static func place(of path: String) throws(StoreError) -> (directory: Directory, leaf: String) {
         let whole = FilePath(path)
         guard let leaf = whole.lastComponent, leaf.kind == .regular, !path.hasSuffix("/"), !path.utf8.contains(0) else {
-            throw StoreError.unusable(path, "That is no path of a file.")
+            throw StoreError.unusable(path, "It is not the path of a file.")
         }
         let above = whole.removingLastComponent()
         do throws(FileError) {
@@ -79,9 +79,9 @@ final class PlaintextSource: Sendable {
     private static func twice(_ aside: String, _ name: String) -> StoreError {
         StoreError(
             .conflict, StoreError.plaintextImport, name.printable,
-            "It was written anew after an earlier call had sealed it and set it aside as "
+            "It was written again after an earlier call had sealed it and set it aside as "
                 + "\(aside.printable).",
-            advice: "Look at both, and remove one of them.")
+            advice: "Compare both, and remove one of them.")
     }
 
     /// Returns the whole contents, wiped with the buffer.
@@ -107,7 +107,7 @@ final class PlaintextSource: Sendable {
     }
 
     private var changed: StoreError {
-        StoreError(.sourceChanged, StoreError.plaintextImport, name.printable, "It was written meanwhile.")
+        StoreError(.sourceChanged, StoreError.plaintextImport, name.printable, "It was written in the meantime.")
     }
 
     /// Returns whether the file begins like a sealed file of this library.
@@ -122,7 +122,7 @@ final class PlaintextSource: Sendable {
     func requireRemovable() throws(StoreError) {
         guard facts.nlink == 1 else {
             throw StoreError.unusable(
-                name, "It has \(facts.nlink) names; under the others its plaintext would stay.",
+                name, "It has \(facts.nlink) names; its plaintext would remain under the others.",
                 advice: "Remove the others first, or keep the source.")
         }
         do throws(FileError) { try descriptor.requireNoWriter() } catch { throw written(error) }
@@ -146,7 +146,7 @@ final class PlaintextSource: Sendable {
             case .durabilityUnknown:
                 throw StoreError(
                     .durabilityUnknown, "remove the plaintext", name.printable, error.sentence,
-                    advice: "It is sealed and removed; after a power loss look whether it came back.",
+                    advice: "It is sealed and removed; after a power loss check that it did not reappear.",
                     errno: error.errno, cause: error)
             default:
                 throw StoreError(

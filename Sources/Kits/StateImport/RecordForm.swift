@@ -53,14 +53,14 @@ final class RecordForm: SealedForm {
         case .value: break
         }
         let blob = try store.reader.acceptedBlob(at: place)
-        guard blob.header.codec == codec else { return .different("it is written in another way") }
+        guard blob.header.codec == codec else { return .different("it has another codec") }
         guard blob.header.schemaVersion == schemaVersion else {
-            return .different("it is of schema version \(blob.header.schemaVersion)")
+            return .different("it has schema version \(blob.header.schemaVersion)")
         }
         let isSame = blob.opened.plaintext.withUnsafeBytes { found in
             payload.withUnsafeBytes { ConstantTime.areEqual(found, $0) }
         }
-        return isSame ? .same : .different("it says something else")
+        return isSame ? .same : .different("it has another value")
     }
 
     func rehearse() throws(StoreError) {
@@ -124,7 +124,7 @@ struct RecordPlan {
             let found = ReferenceDates(in: json, under: dates)
             let missing = dates.subtracting(found.found).sorted()
             if !missing.isEmpty {
-                notes.append("No date stands as a number under \(missing.joined(separator: ", ").printable).")
+                notes.append("No date is stored as a number under \(missing.joined(separator: ", ").printable).")
             }
             return found.converted()
         }
@@ -150,7 +150,8 @@ struct RecordPlan {
                 error.code == .unavailable ? .cipherUnavailable : .wrongKey, StoreError.plaintextImport,
                 source.printable,
                 error.code == .unavailable
-                    ? "This processor has no instructions for AES-256-GCM." : "The key does not open it.", cause: error)
+                    ? "This processor lacks the instructions for AES-256-GCM." : "The key does not open it.",
+                cause: error)
         }
         return plain
     }

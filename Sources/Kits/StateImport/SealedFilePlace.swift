@@ -63,8 +63,8 @@ extension SealedStore {
         guard try following() !== self else { return }
         throw StoreError(
             .containerMissing, StoreError.plaintextImport, group.identifier,
-            "Its container was given up or replaced meanwhile; no plaintext was removed since.",
-            advice: "Try again; sealctl container trash list shows what was given up.")
+            "Its container was abandoned or replaced in the meantime; no plaintext was removed after that.",
+            advice: "Try again; sealctl container trash list shows abandoned containers.")
     }
 
     /// Requests space from the container's quota.

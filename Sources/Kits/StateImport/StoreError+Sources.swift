@@ -24,7 +24,7 @@ extension StoreError {
     /// Returns the error for a target with different contents.
     static func occupied(_ source: String, _ target: String, _ reason: String) -> StoreError {
         StoreError(
-            .conflict, plaintextImport, source.printable, "\(target.printable) is there already, and \(reason).",
-            advice: "Look at both; then remove one of them, or replace what is there.")
+            .conflict, plaintextImport, source.printable, "\(target.printable) exists already, and \(reason).",
+            advice: "Compare both; then remove one of them, or replace the existing one.")
     }
 }

@@ -28,7 +28,7 @@ final class StreamForm: SealedForm, Sendable {
         do throws(FileError) { sealed = try StreamFile(place.root.openForReading(place.relative)) } catch {
             switch error.code {
             case .notFound: return .absent
-            case .notRegularFile, .unsafePath: return .different("it is no regular file")
+            case .notRegularFile, .unsafePath: return .different("it is not a regular file")
             default: throw StoreError(error, "read", target)
             }
         }
@@ -47,7 +47,7 @@ final class StreamForm: SealedForm, Sendable {
         guard header.header.epoch >= keyring.minimumEpoch else {
             return .different("it is sealed under a key that a rotation has retired")
         }
-        return plain.value == source.facts.size ? .same : .different("it holds something else")
+        return plain.value == source.facts.size ? .same : .different("it has other contents")
     }
 
     private func state(after failure: StreamFailure<StreamComparisonFailure>) throws(StoreError) -> SealedFormState {
@@ -55,7 +55,7 @@ final class StreamForm: SealedForm, Sendable {
         case .sealing(let error):
             let code = StoreError(error, "read", target).code.rawValue
             return .different("it does not open as a sealed file of \(store.group) (\(code))")
-        case .input(.differs), .output(.differs): return .different("it holds something else")
+        case .input(.differs), .output(.differs): return .different("it has other contents")
         case .input(.file(let error)): throw StoreError(error, "read", target)
         case .output(.file(let error)): throw StoreError(reading: error, source.name)
         }
@@ -74,12 +74,12 @@ final class StreamForm: SealedForm, Sendable {
         // A rotation that was completed meanwhile has missed this stream, and no rotation would reseal it.
         guard try store.reader.keys.activeKey(for: .afterFirstUnlock).id == key.id else {
             throw StoreError(
-                .conflict, StoreError.plaintextImport, source.name, "The group's key was rotated meanwhile.",
+                .conflict, StoreError.plaintextImport, source.name, "The group's key was rotated in the meantime.",
                 advice: "Try again; nothing was written.")
         }
         do throws(FileError) { try file.commit(replacing: replacing, durability: .durable) } catch {
             guard error.code == .alreadyExists else { throw StoreError(writing: error, target) }
-            throw .occupied(source.name, target, "it was made meanwhile")
+            throw .occupied(source.name, target, "it was created in the meantime")
         }
     }
 

@@ -47,7 +47,7 @@ struct AuditPage {
         let items = notes.map { "<li>\(XMLText.escaped($0.printable))</li>" }.joined(separator: "\n")
         return """
             <section class="notes" aria-labelledby="notes">
-            <h2 id="notes">What to know besides</h2>
+            <h2 id="notes">Notes</h2>
             <ul>
             \(items)
             </ul>
@@ -58,7 +58,7 @@ struct AuditPage {
     private var omissions: [String] {
         let omitted = view.report.omissions
         return [
-            (omitted.ignored, "ignored by fingerprint"), (omitted.inBaseline, "known from the baseline"),
+            (omitted.ignored, "ignored by fingerprint"), (omitted.inBaseline, "in the baseline"),
             (omitted.allowedInline, "allowed by a mark in the file"), (view.hidden, "below \(view.least), not listed"),
         ].filter { $0.0 > 0 }.map { "\(FindingText.count($0.0, "finding")) \($0.1)." }
     }
@@ -104,7 +104,7 @@ struct PageHeader {
 
     private var facts: [String] {
         [
-            report.group, report.withKeys ? "opened with the vault’s keys" : "looked at without keys",
+            report.group, report.withKeys ? "opened with the vault’s keys" : "audited without keys",
             FindingText.count(report.files.count, "file"), ByteText.text(view.totalBytes),
             Timestamp(report.auditedAt).short,
         ].compactMap { $0?.printable }
@@ -113,11 +113,11 @@ struct PageHeader {
     private var verdict: (mood: String, word: String, sentence: String) {
         let total = view.total
         if view.failing > 0 {
-            return ("bad", "Fails at \(view.threshold)", "\(FindingText.count(view.failing, "finding")) to mend")
+            return ("bad", "Fails at \(view.threshold)", "\(FindingText.count(view.failing, "finding")) to fix")
         }
         if total > 0 {
             let count = FindingText.count(total, "finding")
-            return ("good", "Passes at \(view.threshold)", "\(count), nothing that has to be mended")
+            return ("good", "Passes at \(view.threshold)", "\(count), none of which needs a change")
         }
         if !report.withKeys {
             let reason = FindingText.reasonForNoKeys(report)

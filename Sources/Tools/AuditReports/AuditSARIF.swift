@@ -26,7 +26,7 @@ struct AuditSARIF {
         let beyond = view.findings.count - Self.limit
         return view.notes
             + (beyond > 0
-                ? ["\(FindingText.count(beyond, "finding")) beyond the first \(Self.limit) left out here."] : [])
+                ? ["\(FindingText.count(beyond, "finding")) after the first \(Self.limit) omitted."] : [])
     }
 
     /// The rules of this version, and the rules of findings from another version.

@@ -14,7 +14,7 @@ struct FindingList {
         let findings = view.findings
         sink.writeLine("<section class=\"findings\" aria-labelledby=\"findings\">\n<h2 id=\"findings\">Findings</h2>")
         if findings.isEmpty {
-            sink.writeLine("<p class=\"empty\">\(view.hidden == 0 ? "None." : "None that is listed.")</p>")
+            sink.writeLine("<p class=\"empty\">\(view.hidden == 0 ? "None." : "None listed.")</p>")
         } else {
             sink.writeLine(filter)
         }

@@ -25,7 +25,7 @@ struct TreemapChart {
         let drawings = Self.sheets.map { svg($0.0, $0.1, $0.2) }.joined(separator: "\n")
         return """
             <section class="card treemap" aria-labelledby="by-kind">
-            <h2 id="by-kind">What lies in it, by bytes</h2>
+            <h2 id="by-kind">Contents by size</h2>
             \(drawings)
             \(PageCounts(view).legend)
             </section>

@@ -59,20 +59,20 @@ extension AuditError {
 extension AuditError {
     static func malformedIgnoreList(line: Int) -> AuditError {
         AuditError(
-            .malformedIgnoreList, "read", "the ignore list", "Line \(line) is neither a fingerprint nor a comment.",
+            .malformedIgnoreList, "read", "the ignore list", "Line \(line) is not a fingerprint or a comment.",
             advice: "Correct it, or begin it with #.")
     }
 
     /// - Parameter note: The note that the report would have contained.
     static func withoutKeys(_ group: AppGroup, _ note: String?) -> AuditError {
         AuditError(
-            .withoutKeys, "audit with its keys", group.identifier, note ?? "The vault does not open.",
-            advice: "State what opens it, or audit without its keys.")
+            .withoutKeys, "audit with its keys", group.identifier, note ?? "The vault cannot be opened.",
+            advice: "Give a credential that opens it, or audit without its keys.")
     }
 
     static let malformedBaseline = AuditError(
-        .malformedBaseline, "read", "the baseline", "It is not what an audit writes.",
-        advice: "Make it anew: sealctl audit --write-baseline FILE")
+        .malformedBaseline, "read", "the baseline", "It is not an audit's report.",
+        advice: "Write it again: sealctl audit --write-baseline FILE")
 }
 
 /// Conversion of errors from lower layers.
@@ -80,12 +80,12 @@ extension AuditError {
     init(_ error: FileError, auditing group: AppGroup?) {
         let (code, reason): (Code, String) =
             switch error.code {
-            case .notFound: (group == nil ? .notFound : .containerMissing, "Nothing has that path.")
+            case .notFound: (group == nil ? .notFound : .containerMissing, "It does not exist.")
             case .notDirectory, .unsafePath: (.notADirectory, "It is a link or a file.")
-            case .permissionDenied: (.permissionDenied, "The system's permissions refuse it.")
+            case .permissionDenied: (.permissionDenied, "The system's permissions do not allow it.")
             default: (.unreadable, error.reason)
             }
-        let advice = code == .notADirectory ? "Name a directory; instead of a link what it leads to." : error.advice
+        let advice = code == .notADirectory ? "Name a directory; instead of a link, name its target." : error.advice
         self.init(code, "audit", error.path, reason, advice: advice, errno: error.errno)
     }
 

@@ -52,7 +52,7 @@ struct AuditRun {
         whole += ContainerInspectors.findings(files: files, entries: entries.all, scope: scope)
         if entries.isCut {
             let most = scope.limits.maximumEntries
-            let detail = "Only the first \(most == 1 ? "name was" : "\(most) names were") looked at."
+            let detail = "Only the first \(most == 1 ? "name was" : "\(most) names were") examined."
             whole.append(AuditCheck.fileUnexamined.finding(at: FindingPlace(".", in: scope), detail))
         }
         var missing = MissingRecords(accepted: accepted)
@@ -78,7 +78,7 @@ struct AuditRun {
         if tally.firstContacts > 0 {
             notes.append(
                 "This user's programs have never accepted a state of \(tally.firstContacts) of the records: "
-                    + "an older blob that was put back there could not be told.")
+                    + "an older blob that was put back there could not be detected.")
         }
         if tally.lockedBlobs > 0 {
             notes.append(
@@ -88,7 +88,7 @@ struct AuditRun {
         let unlisted = tally.allOmissions.unlisted.reduce(0) { $0 + $1.count }
         if unlisted > 0 {
             let subject = unlisted == 1 ? "1 finding is" : "\(unlisted) findings are"
-            notes.append("\(subject) beyond the limits, and counted without being listed.")
+            notes.append("\(subject) beyond the limits are counted and not listed.")
         }
         if !tally.ownFiles.isEmpty { notes.append(Self.note(onOwnFiles: tally.ownFiles)) }
         return notes + suppressions.notes + notesOnKnown(tally)
@@ -99,7 +99,7 @@ struct AuditRun {
     private static func note(onOwnFiles files: [String]) -> String {
         let rest = files.count - mostOwnFiles
         let names = files.sorted().prefix(mostOwnFiles).joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
-        return "That the audit's own files lie open is no finding: \(names)."
+        return "The audit's own plaintext files are not reported: \(names)."
     }
 
     private func notesOnKnown(_ tally: RunTally) -> [String] {

@@ -39,7 +39,7 @@ public struct ContainerAuditor: Sendable {
     ///
     /// - Throws: `AuditError`: `.notFound`, `.notADirectory`, `.permissionDenied`, `.unreadable`.
     public func audit(path: String) throws(AuditError) -> AuditReport {
-        let access = VaultAccess.withoutKeys(path, because: "no group was named; nor were their places compared.")
+        let access = VaultAccess.withoutKeys(path, because: "no group was named. Their places were not checked.")
         return try run(in: FilePath(path), of: nil, access: access, missingVault: nil)
     }
 
@@ -63,7 +63,7 @@ public struct ContainerAuditor: Sendable {
             access =
                 options.usesVault
                 ? try VaultOpener(group: group, home: home, credential: credential).open()
-                : .withoutKeys(group.identifier, because: "the vault was left alone.")
+                : .withoutKeys(group.identifier, because: "the vault was not used.")
         }
         if options.requiresVault, access.store == nil { throw .withoutKeys(group, access.notes.first) }
         access.findings +=

@@ -92,7 +92,7 @@ extension ProvisioningError.Code {
 
 extension ProvisioningError {
     private static let operation = "read a provisioning profile"
-    private static let another = "Download the profile again, or have Xcode make it anew."
+    private static let another = "Download the profile again, or let Xcode create it again."
 
     /// Returns the error with the file's name in the operation.
     func reading(_ path: String) -> Self {
@@ -104,7 +104,7 @@ extension ProvisioningError {
     static func notSigned(_ reason: String) -> Self {
         Self(
             code: .notSigned, operation: operation, subject: "profile", reason: reason,
-            advice: "Name a .mobileprovision or .provisionprofile file as Apple hands it out.")
+            advice: "Name a .mobileprovision or .provisionprofile file as downloaded from Apple.")
     }
 
     static func malformedMessage(_ part: String, _ reason: String) -> Self {
@@ -114,7 +114,7 @@ extension ProvisioningError {
     static func tooLarge(_ part: String, _ reason: String) -> Self {
         Self(
             code: .tooLarge, operation: operation, subject: part, reason: reason,
-            advice: "See what the file is: profiles have some ten thousand bytes.")
+            advice: "Check the file: a profile has about ten thousand bytes.")
     }
 
     static func malformedList(_ reason: String) -> Self {
@@ -148,7 +148,7 @@ extension ProvisioningError {
     static func unsupportedVersion(_ version: Int64) -> Self {
         Self(
             code: .unsupportedVersion, operation: operation, subject: "Version",
-            reason: "it is \(version), and only version 1 is known", advice: "Look for a newer sealctl.")
+            reason: "it is \(version), and only version 1 is supported", advice: "Look for a newer sealctl.")
     }
 
     static func malformedCertificate(_ place: String, _ reason: String) -> Self {

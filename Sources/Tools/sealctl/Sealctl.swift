@@ -10,7 +10,7 @@ internal import Synchronization
 struct Sealctl: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sealctl",
-        abstract: "Sealed state that several programs share: records, streams, vaults, and what lies in a container.",
+        abstract: "Sealed state that several programs share: records, streams, vaults, and audits of containers.",
         discussion: HelpText.root,
         version: "sealctl \(SealedStateVersion.current)",
         subcommands: [

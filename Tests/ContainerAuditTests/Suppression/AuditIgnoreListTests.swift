@@ -41,7 +41,7 @@ import Testing
         let report = try sandbox.audit { $0.ignoring = list }
         #expect(!report.findings.contains(first) && report.findings.count == 2)
         #expect(report.omissions.ignored == 1 && report.notes.isEmpty == false)
-        #expect(!report.notes.contains { $0.contains("matched nothing") })
+        #expect(!report.notes.contains { $0.contains("matched no finding") })
     }
 
     @Test func findingsWithoutAValueCanBeIgnoredToo() throws {

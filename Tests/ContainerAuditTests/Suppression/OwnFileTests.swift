@@ -60,10 +60,10 @@ import Testing
     @Test func aBaselineSaysHowMuchOfItIsGone() throws {
         try sandbox.put("gone.txt", "key: \(ScanSandbox.secret(2))\n")
         let baseline = AuditBaseline(of: try sandbox.audit(), key: try #require(ScanSandbox.key))
-        #expect(try !sandbox.audit { $0.baseline = baseline }.notes.contains { $0.contains("not there any more") })
+        #expect(try !sandbox.audit { $0.baseline = baseline }.notes.contains { $0.contains("not found any more") })
         unlink(sandbox.directory.path("gone.txt"))
         let notes = try sandbox.audit { $0.baseline = baseline }.notes
-        #expect(notes.contains { $0.hasPrefix("2 findings of the baseline are not there any more") })
+        #expect(notes.contains { $0.hasPrefix("2 findings of the baseline are not found any more") })
     }
 
     @Test func anEntryOfNobodysKeyIsNotCalledUnused() throws {

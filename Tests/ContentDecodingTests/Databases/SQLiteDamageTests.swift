@@ -134,7 +134,7 @@ import Testing
         database.replaceSubrange((page - 1) * 512..<(page - 1) * 512 + 8, with: trunk + [0xFF, 0xFF, 0xFF, 0xFF])
         let reading = try folder.read(MemorySource(database), name: "other.db")
         #expect(reading.fault == nil)
-        #expect(reading.unread.map(\.fault) == [.malformed("the list of free pages does not hang together")])
+        #expect(reading.unread.map(\.fault) == [.malformed("the list of free pages is not a chain")])
         #expect(!reading.exactly("value-1").isEmpty)
     }
 

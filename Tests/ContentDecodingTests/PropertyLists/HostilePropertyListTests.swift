@@ -56,13 +56,13 @@ import Testing
             write(make([array(*range(1, 3000)), array(*range(1, 3000)), text("x")],
                 offsets=lambda places: [places[0]] + [places[1]] * 2999 + [places[2]]))
             """)
-        #expect(arrays.notes == [.malformed("its objects lie over each other")])
+        #expect(arrays.notes == [.malformed("its objects overlap")])
         let texts = try read(
             """
             write(make([array(*range(1, 100000)), text("x" * 1000000)],
                 offsets=lambda places: [places[0]] + [places[1]] * 99999))
             """)
-        #expect(texts.notes == [.malformed("its objects lie over each other")])
+        #expect(texts.notes == [.malformed("its objects overlap")])
         #expect(texts.leaves < 10)
     }
 

@@ -75,7 +75,7 @@ import Testing
         let report = try decode(Report.self, try sandbox.succeed(["audit", "--without-keys", "--json"]).output)
         #expect(report.group == Sandbox.group)
         #expect(
-            !report.notes.contains { $0.contains("no group") } && report.notes.contains { $0.contains("left alone") })
+            !report.notes.contains { $0.contains("no group") } && report.notes.contains { $0.contains("not used") })
         #expect(try !sandbox.succeed(["audit", "--without-keys"]).outputText.contains("no group"))
     }
 

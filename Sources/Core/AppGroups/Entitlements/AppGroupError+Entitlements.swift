@@ -22,15 +22,16 @@ extension AppGroupError {
     static func malformedEntitlements(_ subject: String, _ reason: String) -> Self {
         Self(
             code: .malformedEntitlements, operation: readEntitlements, subject: DisplayText.identifier(subject),
-            reason: reason, advice: "Correct it; docs/app-groups.md has the keys, their types and an example.")
+            reason: reason,
+            advice: "Correct it; docs/app-groups.md describes the keys and their types and has an example.")
     }
 
     static func unresolvedVariables(_ subject: String, _ reason: String) -> Self {
         Self(
             code: .unresolvedVariable, operation: readEntitlements, subject: subject, reason: reason,
             advice:
-                "Give their values (\(EntitlementEnvironment.team) and \(EntitlementEnvironment.bundle) for the usual "
-                + "ones), or write the identifiers out.")
+                "State their values (\(EntitlementEnvironment.team) and \(EntitlementEnvironment.bundle) for the usual "
+                + "ones), or write the identifiers in full.")
     }
 
     /// Creates an error for a file that is missing, not regular, too large or unreadable.
@@ -68,7 +69,7 @@ extension AppGroupError {
     static func noTeamIdentifier(_ value: String) -> Self {
         Self(
             code: .unusableEntitlements, operation: findEntitlements, subject: EntitlementEnvironment.team,
-            reason: "its value \"\(DisplayText.identifier(value))\" is no team identifier",
+            reason: "its value \"\(DisplayText.identifier(value))\" is not a team identifier",
             advice: "Set it to ten characters of A-Z and 0-9, or unset it.")
     }
 
@@ -89,9 +90,9 @@ extension AppGroupError {
     static func unusableEntitlements(_ error: FileError) -> Self {
         let reason =
             switch error.code {
-            case .unsafeMode: "others may write it"
+            case .unsafeMode: "other users can write to it"
             case .wrongOwner: "it belongs to another user"
-            case .notRegularFile: "it is no regular file"
+            case .notRegularFile: "it is not a regular file"
             case .unsafePath: "it is a link"
             case .notFound: "it does not exist"
             case .tooLarge: "it is larger than \(EntitlementsFile.largest) bytes"
@@ -131,14 +132,14 @@ extension AppGroupError {
         let nearest = NearestName.nearest(to: identifier, among: held)
         return Self(
             code: .notEntitled, operation: operation, subject: identifier,
-            reason: "the program's entitlements do not hold it; \(sentence(on: held, kind))",
+            reason: "it is not in the program's entitlements; \(sentence(on: held, kind))",
             advice: nearest.map { "Did you mean \($0)? If not: \(advice)" } ?? advice, heldGroups: held,
             nearestGroup: nearest)
     }
 
     private static func sentence(on held: [String], _ kind: String) -> String {
-        guard !held.isEmpty else { return "they hold no \(kind)" }
+        guard !held.isEmpty else { return "they contain no \(kind)" }
         let more = held.count > listed ? " and \(held.count - listed) more" : ""
-        return "they hold \(held.prefix(listed).joined(separator: ", "))\(more)"
+        return "they contain \(held.prefix(listed).joined(separator: ", "))\(more)"
     }
 }

@@ -56,7 +56,7 @@ extension AccessGroupPattern {
             throw AppGroupError(
                 .missingPrefix, text, in: .accessGroup,
                 because:
-                    "it is an app group; list it in \(EntitlementKey.applicationGroups) alone, where it is an access group too"
+                    "it is an app group; list it in \(EntitlementKey.applicationGroups) only, which covers both"
             )
         }
     }
@@ -103,7 +103,7 @@ private struct EntitlementReading {
     private mutating func expand(_ text: String, in key: String) -> String? {
         let expanded = variables.expand(text, within: &budget)
         if budget.isExceeded {
-            note(text, in: key, "with it, the build settings of the file grow too large")
+            note(text, in: key, "it makes the build settings of the file too large")
         } else if !expanded.isResolved {
             let names = expanded.unresolved.prefix(Self.mostNames).map(DisplayText.identifier).joined(separator: ", ")
             note(text, in: key, "\(names) has no value")
@@ -119,7 +119,7 @@ private struct EntitlementReading {
 
     func requireNoFault() throws(AppGroupError) {
         guard !faults.isEmpty else { return }
-        let more = passedOver > 0 ? "; and \(passedOver) more that were not looked at" : ""
+        let more = passedOver > 0 ? "; and \(passedOver) more that were not examined" : ""
         let reason = faults.joined(separator: "; ") + more
         guard isMalformed else { throw .unresolvedVariables(AppGroupError.wholeFile, reason) }
         throw .malformedEntitlements(AppGroupError.wholeFile, reason)

@@ -132,7 +132,7 @@ public struct AccessGroupPattern: Hashable, Sendable, CustomStringConvertible {
                 guard try AppGroup(prefix, as: .accessGroup).form == .teamPrefixed else {
                     throw AppGroupError(
                         .invalidCharacter, pattern, in: .accessGroup,
-                        because: "an asterisk stands only behind a team identifier")
+                        because: "an asterisk is allowed only after a team identifier")
                 }
             }
         } else {

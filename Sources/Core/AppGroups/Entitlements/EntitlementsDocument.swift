@@ -28,7 +28,7 @@ public struct EntitlementsDocument: Sendable, Hashable {
     /// - Throws: ``AppGroupError`` `malformedEntitlements` if it is not a dictionary, or a key above has another type.
     public init(_ list: PropertyListValue) throws(AppGroupError) {
         guard case .dictionary(let values) = list else {
-            throw .malformedEntitlements("entitlements", "its top level is no dictionary")
+            throw .malformedEntitlements("entitlements", "its top level is not a dictionary")
         }
         let reader = EntitlementReader(values: values)
         applicationGroups = try reader.strings(EntitlementKey.applicationGroups)
@@ -53,17 +53,17 @@ private struct EntitlementReader {
 
     func string(_ key: String) throws(AppGroupError) -> String? {
         guard let value = values[key] else { return nil }
-        guard case .string(let text) = value else { throw .malformedEntitlements(key, "its value is no string") }
+        guard case .string(let text) = value else { throw .malformedEntitlements(key, "its value is not a string") }
         return text
     }
 
     func strings(_ key: String) throws(AppGroupError) -> [String]? {
         guard let value = values[key] else { return nil }
-        guard case .array(let elements) = value else { throw .malformedEntitlements(key, "its value is no array") }
+        guard case .array(let elements) = value else { throw .malformedEntitlements(key, "its value is not an array") }
         var texts: [String] = []
         for (index, element) in elements.enumerated() {
             guard case .string(let text) = element else {
-                throw .malformedEntitlements(key, "entry \(index + 1) of its array is no string")
+                throw .malformedEntitlements(key, "entry \(index + 1) of its array is not a string")
             }
             texts.append(text)
         }

@@ -85,15 +85,15 @@ extension AppGroupError {
         case ENOSPC, ENOMEM:
             return .ipc(
                 .ipcLimit, operation, subject, "the system allows no more of them",
-                "See the limits and who uses them: ipcs -l; ipcs -a")
+                "See the limits and the objects in use: ipcs -l; ipcs -a")
         case ERANGE:
             return .ipc(
-                .ipcOverflow, operation, subject, "its value cannot go beyond 32767",
-                "Find out who posts without anybody waiting.")
+                .ipcOverflow, operation, subject, "its value cannot exceed 32767",
+                "Find the program that posts while no program waits.")
         case EACCES, EPERM:
             return .ipc(
-                .ipcUntrusted, operation, subject, "it is closed to this process",
-                "See whose it is: ipcs -a; then have its owner remove it.")
+                .ipcUntrusted, operation, subject, "this process has no access to it",
+                "See its owner with ipcs -a, and ask the owner to remove it.")
         default:
             let failure = FileError(errno: number, operation: operation, path: subject)
             return AppGroupError(failure, operation, ipc: name)

@@ -47,10 +47,10 @@ public struct GroupIPCName: Hashable, Sendable, CustomStringConvertible {
             return "it has \(name.utf8.count) bytes and the limit is \(maximumLength)"
         }
         guard name.utf8.allSatisfy(\.isAllowedInIdentifier) else {
-            return "it holds something else than A-Z, a-z, 0-9, \".\", \"-\" and \"_\""
+            return "it contains a character other than A-Z, a-z, 0-9, \".\", \"-\" and \"_\""
         }
         return [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(first)
-            ? "it begins with neither a letter nor a digit" : nil
+            ? "it does not begin with a letter or a digit" : nil
     }
 
     private static func invalid(_ name: String, _ reason: String) -> AppGroupError {

@@ -48,16 +48,16 @@ struct IPCOpening<Object: KernelObject>: Sendable {
             let found = record.kind == specification.kind ? "\(record.capacity) bytes" : "another layout"
             throw .ipc(
                 .ipcMismatch, "open", place.name.description,
-                "it has \(found) and \(specification.capacity) bytes were asked for",
-                "Let all programs of the group ask for the same, or remove it first.")
+                "it has \(found) and \(specification.capacity) bytes were requested",
+                "Request the same size in all programs of the group, or remove it first.")
         }
         return existing
     }
 
     private var elsewhere: AppGroupError {
         .ipc(
-            .ipcElsewhere, "open", place.name.description, "it was made in another IPC namespace",
-            "If the container of processes that made it is gone, remove it: unlink; else run the group's programs in one IPC"
+            .ipcElsewhere, "open", place.name.description, "it was created in another IPC namespace",
+            "If the process container that created it is gone, unlink it; otherwise run the group's programs in one IPC"
                 + " namespace, as with podman's --ipc=host.")
     }
 
@@ -84,8 +84,8 @@ struct IPCOpening<Object: KernelObject>: Sendable {
 
     private var untrusted: AppGroupError {
         .ipc(
-            .ipcUntrusted, "open", place.name.description, "others may use it who may not use the container",
-            "Stop the programs that use it and remove it, so that it is made anew: unlink.")
+            .ipcUntrusted, "open", place.name.description, "users without access to the container can use it",
+            "Stop the programs that use it and remove it with unlink, so that it is created again.")
     }
 
     // MARK: Making
@@ -141,8 +141,8 @@ struct IPCOpening<Object: KernelObject>: Sendable {
         guard let group = place.sharing.groupID, getegid() != group, geteuid() != 0 else { return }
         throw .ipc(
             .ipcNotShareable, "make", place.name.description,
-            "this process's primary unix group is \(getegid()), whose members could use it, instead of \(group)",
-            "Start it with the container's group as the primary one (Group= of systemd, or sg), or open after one that has."
+            "this process's primary unix group is \(getegid()), whose members would have access, instead of \(group)",
+            "Start it with the container's group as its primary one (Group= of systemd, sg), or after such a program."
         )
     }
 }
@@ -178,7 +178,7 @@ extension IPCOpening {
         guard number == EPERM else { return .kernel(number, "remove", place.name) }
         return .ipc(
             .ipcNotOwner, "remove", place.name.description,
-            "another user made it, and only that user and root remove it",
-            "Have that user remove it; see who it is: ipcs -a")
+            "another user created it, and only that user and root can remove it",
+            "Ask that user to remove it; ipcs -a shows the user.")
     }
 }

@@ -45,8 +45,8 @@ package struct IPCPlace: Sendable {
 
     static func missing(_ name: GroupIPCName, _ suffix: String) -> AppGroupError {
         .ipc(
-            .ipcMissing, "open", name.description + suffix, "nobody has made it since the machine started",
-            "Open it with creation, or start the program that makes it.")
+            .ipcMissing, "open", name.description + suffix, "no program has created it since the machine started",
+            "Open it with creation, or start the program that creates it.")
     }
 
     /// Runs a body under the lock for creation, removal and writing.
@@ -88,14 +88,14 @@ extension IPCPlace {
         } catch {
             switch error.code {
             case .notFound: return nil
-            case .notRegularFile, .unsafePath, .notDirectory: throw damaged("it is no file", error)
+            case .notRegularFile, .unsafePath, .notDirectory: throw damaged("it is not a file", error)
             default: throw AppGroupError(error, "open", ipc: name)
             }
         }
         let isKnown = [geteuid(), 0, owner].contains(facts.uid) || sharing == .unixGroup(facts.gid)
-        guard facts.nlink <= 1, isKnown else { throw damaged("it has a second name or a foreign owner") }
+        guard facts.nlink <= 1, isKnown else { throw damaged("it has a second name or belongs to another user") }
         guard let record = IPCRecord(bytes), record.kind.suffix == suffix else {
-            throw damaged("it is no record of that kind")
+            throw damaged("it is not a record of that kind")
         }
         guard record.tag == tag else { throw damaged("it is the record of another name") }
         return ExistingRecord(record: record, maker: facts.uid)

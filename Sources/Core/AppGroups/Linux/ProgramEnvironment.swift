@@ -226,12 +226,12 @@ struct EntitlementsFile {
         guard facts.uid == geteuid() || facts.uid == 0 else {
             throw FileError(
                 .wrongOwner, operation: "trust", path: path,
-                advice: "Its owner has to be the user who runs this, or root: ls -l \(path.shellQuoted)")
+                advice: "Its owner must be the user who runs the program, or root: ls -l \(path.shellQuoted)")
         }
         guard facts.mode & (S_IWGRP | S_IWOTH) == 0 else {
             throw FileError(
                 .unsafeMode, operation: "trust", path: path,
-                advice: "As its owner, take the permission away: chmod go-w \(path.shellQuoted)")
+                advice: "As its owner, remove the write permission of other users: chmod go-w \(path.shellQuoted)")
         }
     }
 }

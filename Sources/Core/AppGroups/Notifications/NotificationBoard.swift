@@ -117,7 +117,7 @@ struct NotificationBoard: Sendable {
         guard facts.nlink <= 1, facts.size <= GroupNotificationToken.size, isKnown else {
             throw FileError(
                 .unsafePath, operation: "use the notification's file", path: path,
-                advice: "It has a second name, a foreign owner or other content; see what it is and remove it: ls -l "
+                advice: "It has a second name, another owner or other content; see what it is and remove it: ls -l "
                     + "\(path.shellQuoted)")
         }
     }

@@ -38,7 +38,7 @@ extension AppGroupError {
     static func damagedRegistry(_ path: String, of group: AppGroup, because reason: String) -> Self {
         Self(
             code: .damagedRegistry, operation: "read the registry of \(group)", subject: path, reason: reason,
-            advice: "Mend it, or move it away, then the container is found by its own copy: "
+            advice: "Correct it, or move it away; the container is then found by its own copy: "
                 + "mv \(path.shellQuoted) \((path + ".damaged").shellQuoted)")
     }
 
@@ -46,8 +46,8 @@ extension AppGroupError {
         Self(
             code: .damagedRegistry, operation: "find the container of \(group)", subject: path, reason: reason,
             advice:
-                "It says whose container this is. If it is the group's, mend it or move it away; else keep it out of "
-                + "the way: ls -l \(path.shellQuoted)")
+                "It names the container's group. If that is this group, correct it or move it away; otherwise move the "
+                + "directory: ls -l \(path.shellQuoted)")
     }
 
     /// Creates an error for a registered container with a random name and without its copy.
@@ -55,8 +55,8 @@ extension AppGroupError {
         let registry = RegistryPlace(group: group, home: home).path
         return Self(
             code: .damagedRegistry, operation: "find the container of \(group)", subject: path,
-            reason: "it is missing, and only it says whose container this is",
-            advice: "If it is the group's, put a copy of the registry's file there: "
+            reason: "it is missing, and only this file names the container's group",
+            advice: "If the container belongs to the group, copy the registry's file there: "
                 + "cp -p \(registry.shellQuoted) \(path.shellQuoted)")
     }
 
@@ -64,8 +64,8 @@ extension AppGroupError {
         Self(
             code: .ambiguousContainer, operation: "find the container of \(group)", subject: paths[0],
             reason: paths.count == 1
-                ? "it lies under the group's name, and the registry knows the group by another container"
-                : "\(paths.count) directories may be it, and its registry does not decide",
+                ? "it has the group's name, and the registry lists another container for the group"
+                : "\(paths.count) directories may be the container, and the registry does not list one of them",
             advice: paths.count == 1
                 ? "Move it away: mv \(paths[0].shellQuoted) \((paths[0] + ".old").shellQuoted)"
                 : "Keep one and move the others away: \(paths.map(\.shellQuoted).joined(separator: " "))")
@@ -78,16 +78,16 @@ extension AppGroupError {
     static func containerAway(_ path: String, of group: AppGroup) -> Self {
         Self(
             code: .containerAway, operation: "open the container of \(group)", subject: path,
-            reason: "the registry has it there, and it is gone",
+            reason: "the registry lists it, and it does not exist",
             advice:
-                "Bring it back: mount its disk, or restore it. To give it up: sealctl container reset --group \(group)")
+                "Mount its disk, or restore it. To abandon it: sealctl container reset --group \(group)")
     }
 
     static func leaving(_ departure: ContainerDeparture, of group: AppGroup) -> Self {
         Self(
             code: .containerMissing, operation: "open the container of \(group)", subject: departure.directory,
-            reason: "it was given up and is on its way to the trash",
-            advice: "Make a new one, or see what is there: sealctl container trash list")
+            reason: "it was abandoned and is being moved to the trash",
+            advice: "Create a new one, or see the trash: sealctl container trash list")
     }
 
     static func invalidMember(_ subject: String, _ reason: String) -> Self {
@@ -100,36 +100,37 @@ extension AppGroupError {
 
     static func notAMember(_ applicationIdentifier: String, of group: AppGroup) -> Self {
         Self(
-            code: .notAMember, operation: "take a member out of \(group)",
+            code: .notAMember, operation: "remove a member of \(group)",
             subject: DisplayText.identifier(applicationIdentifier), reason: "no member has that name",
-            advice: "See who is one: sealctl container members --group \(group)")
+            advice: "See the members: sealctl container members --group \(group)")
     }
 
     static func tooManyMembers(of group: AppGroup) -> Self {
         Self(
             code: .tooManyMembers, operation: "register a member of \(group)", subject: group.identifier,
             reason: "it has \(RegistryEntry.maximumMembers) members already",
-            advice: "Take out those that are gone: sealctl container members --group \(group)")
+            advice: "Remove members that no longer exist: sealctl container members --group \(group)")
     }
 
     static func wrongStyle(_ found: ContainerStyle, at path: String, of group: AppGroup) -> Self {
         Self(
             code: .wrongStyle, operation: "register a member of \(group)", subject: path,
-            reason: "the group's container is \(found.rawValue), and keeps its style",
+            reason: "the group's container is \(found.rawValue), and its style cannot change",
             advice: "Register without --behavior, or move everything to a group of another name.")
     }
 
-    package static func notInTrash(_ name: String, because reason: String = "nothing has that name there") -> Self {
+    package static func notInTrash(_ name: String, because reason: String = "it has no container of that name") -> Self
+    {
         Self(
             code: .notInTrash, operation: "restore from the trash", subject: DisplayText.identifier(name),
             reason: reason,
-            advice: "See what is there: sealctl container trash list")
+            advice: "See its contents: sealctl container trash list")
     }
 
     static func invalidQuota(_ bytes: Int64, of group: AppGroup) -> Self {
         Self(
             code: .invalidQuota, operation: "set the quota of \(group)", subject: String(bytes),
-            reason: "it is below zero", advice: "Give a number of bytes, or none for no quota.")
+            reason: "it is negative", advice: "Give a number of bytes, or none for no quota.")
     }
 
     /// Creates an error for a failure on the registry's own files.

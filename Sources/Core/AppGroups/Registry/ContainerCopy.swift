@@ -24,7 +24,7 @@ package enum ContainerCopy {
         do throws(CopyFault) {
             let entry = try readAny(in: root)
             guard let entry, entry.group != group else { return entry }
-            throw .damaged("it is of \(entry.group), another group")
+            throw .damaged("it belongs to another group, \(entry.group)")
         } catch {
             switch error {
             case .damaged(let reason): throw .damagedCopy(path, of: group, because: reason)
@@ -47,7 +47,7 @@ package enum ContainerCopy {
             switch error.code {
             case .notFound: return nil
             case .tooLarge, .notRegularFile, .unsafePath:
-                throw .damaged("it is no copy of a registry's entry: \(error.code.rawValue)")
+                throw .damaged("it is not a copy of a registry's entry: \(error.code.rawValue)")
             default: throw .file(error)
             }
         }

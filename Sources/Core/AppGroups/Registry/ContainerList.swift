@@ -128,7 +128,7 @@ extension AppGroupError {
 
     fileprivate static func unidentified(_ path: String, because reason: String) -> Self {
         Self(
-            code: .damagedRegistry, operation: "tell whose container this is", subject: path, reason: reason,
-            advice: "Mend it, or keep the directory out of the way: ls -l \(path.shellQuoted)")
+            code: .damagedRegistry, operation: "identify the container's group", subject: path, reason: reason,
+            advice: "Correct it, or move the directory away: ls -l \(path.shellQuoted)")
     }
 }

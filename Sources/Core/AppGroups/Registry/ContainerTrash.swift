@@ -38,7 +38,7 @@ public struct ContainerTrash: Sendable {
 
     /// Returns the space that an item uses.
     public func usage(of item: Item) throws(AppGroupError) -> ContainerUsage {
-        guard let trash = try open() else { throw .notInTrash(item.name, because: "it is not there") }
+        guard let trash = try open() else { throw .notInTrash(item.name, because: "it does not exist") }
         return try onFiles("measure") { () throws(FileError) in ContainerUsage(of: try trash.directory(item.name)) }
     }
 
@@ -153,14 +153,14 @@ extension ContainerTrash {
             guard try trash.attributes(".").device == facts.device else {
                 throw FileError(
                     .unsupported, operation: "move to the trash", path: root.path.string, errno: EXDEV,
-                    advice: "The trash is on another file system; take what is there away by hand: \(trash.path)")
+                    advice: "The trash is on another file system; move its contents by hand: \(trash.path)")
             }
             // rename(2): in a sticky directory it requires the owner of the entry or the directory.
             let user = geteuid()
             guard place.mode & S_ISVTX == 0 || user == 0 || [facts.uid, place.uid].contains(user) else {
                 throw FileError(
                     .permissionDenied, operation: "move to the trash", path: root.path.string, errno: EPERM,
-                    advice: "Its owner (uid \(facts.uid)) or root has to do that.")
+                    advice: "Its owner (uid \(facts.uid)) or root must do that.")
             }
         }
     }

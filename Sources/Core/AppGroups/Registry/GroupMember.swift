@@ -41,7 +41,7 @@ public struct GroupMember: Hashable, Sendable {
     /// - Throws: ``AppGroupError`` `invalidMember`, also if this process's executable can't be determined.
     public static func thisProgram(applicationIdentifier: String) throws(AppGroupError) -> GroupMember {
         guard let path = ExecutablePath.ofThisProcess() else {
-            throw .invalidMember("/proc/self/exe", "the system does not tell which executable this process runs")
+            throw .invalidMember("/proc/self/exe", "the system does not report the executable of this process")
         }
         return try GroupMember(applicationIdentifier: applicationIdentifier, executablePath: path)
     }
@@ -64,7 +64,7 @@ public struct GroupMember: Hashable, Sendable {
         guard path.hasPrefix("/"), path.utf8.count <= maximumPathLength, path.printable == path else {
             throw .invalidMember(
                 DisplayText.identifier(path),
-                "it is no absolute path of at most \(maximumPathLength) bytes without control characters")
+                "it is not an absolute path of at most \(maximumPathLength) bytes without control characters")
         }
     }
 
@@ -76,7 +76,7 @@ public struct GroupMember: Hashable, Sendable {
         else {
             throw .invalidMember(
                 DisplayText.identifier(applicationIdentifier),
-                "it is no application identifier: 1 to \(maximumIdentifierLength) of A-Z, a-z, 0-9, \".\", \"-\" and \"_\""
+                "it is not of 1 to \(maximumIdentifierLength) characters of A-Z, a-z, 0-9, \".\", \"-\" and \"_\""
             )
         }
     }

@@ -46,7 +46,7 @@ extension GroupRegistry {
     ///   then stays; and as ``members()``.
     @discardableResult
     public func unregister(_ applicationIdentifier: String) throws(AppGroupError) -> String? {
-        try requireKnown("take a member out of")
+        try requireKnown("remove a member of")
         return try leave { entry throws(AppGroupError) in
             guard entry?.member(applicationIdentifier) != nil else {
                 throw .notAMember(applicationIdentifier, of: group)
@@ -138,17 +138,17 @@ extension GroupRegistry {
     public func restore(_ item: ContainerTrash.Item, replacing: Bool = false) throws(AppGroupError) -> String? {
         guard item.group == group, let trash = try ContainerTrash(home: home).open(),
             let root = try? trash.directory(item.name)
-        else { throw .notInTrash(item.name, because: "no container of \(group) has that name there") }
+        else { throw .notInTrash(item.name, because: "it has no container of \(group) with that name") }
         let sharing = ContainerManager.sharing(of: root)
         return try manager.change(sharing: sharing, toleratesAbsence: replacing) { held, state throws(AppGroupError) in
             guard state.root == nil || replacing else {
-                throw .notInTrash(item.name, because: "the group has a container, which would be in the way")
+                throw .notInTrash(item.name, because: "the group has a container already")
             }
             // Checked again under the lock: another process may be deleting it.
             guard (try? trash.exists(item.name)) == true else { throw .notInTrash(item.name) }
             let copy = try ContainerCopy.read(in: root, of: group)
             if copy == nil && state.entry?.style == .opaque {
-                throw .notInTrash(item.name, because: "it has no copy of the registry, as every whole one has")
+                throw .notInTrash(item.name, because: "it is incomplete: it has no copy of the registry")
             }
             let trashed = try manager.giveUp(held, &state)
             try manager.putBack(item.name, from: trash, copy, held, &state)
@@ -175,7 +175,7 @@ extension AppGroupError {
         Self(
             code: .containerMissing, operation: "\(operation) \(group)",
             subject: home.containersPath.appending(group.identifier).string,
-            reason: "the group has no container, and nobody is registered",
+            reason: "the group has no container and no members",
             advice: "Register a member, or create it: sealctl init --group \(group)")
     }
 }

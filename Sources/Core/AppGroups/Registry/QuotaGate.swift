@@ -65,7 +65,7 @@ package final class QuotaGate: Sendable {
             case .damaged(let reason): throw damaged(because: reason)
             }
         }
-        if let entry, entry.group != group { throw damaged(because: "it is of \(entry.group), another group") }
+        if let entry, entry.group != group { throw damaged(because: "it belongs to another group, \(entry.group)") }
         if entry?.departure != nil { throw given }
         state.entry = entry
         state.copy = copy
@@ -97,7 +97,7 @@ package final class QuotaGate: Sendable {
         FileError(
             .quotaExceeded, operation: "write", path: root.display(relative),
             advice:
-                "The container holds \(used) bytes, \(limit) are allowed, and this adds \(growth). See what is there: "
+                "The container holds \(used) bytes, \(limit) are allowed, this write adds \(growth). See its contents: "
                 + "sealctl container usage --group \(group); allow more: sealctl container quota --group \(group) BYTES"
         )
     }
@@ -106,7 +106,7 @@ package final class QuotaGate: Sendable {
         FileError(
             .notFound, operation: "write to the container", path: root.path.string,
             advice:
-                "It was given up and moved to the trash. Open the store again to write to the group's present container."
+                "It was abandoned and moved to the trash. Open the store again to write to the present container."
         )
     }
 
@@ -114,7 +114,7 @@ package final class QuotaGate: Sendable {
         let path = root.display(ContainerLayout.metadata)
         return FileError(
             .damagedContainer, operation: "use the container's copy of the registry", path: path,
-            advice: "Mend it (\(reason)), or remove it; then it is written anew with the registry's next change: "
+            advice: "Correct it (\(reason)), or remove it; the registry's next change then writes it again: "
                 + "rm \(path.shellQuoted)")
     }
 }

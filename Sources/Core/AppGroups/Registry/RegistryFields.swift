@@ -69,7 +69,7 @@ struct RegistryFields {
     }
 
     private mutating func take(_ key: String) throws(RegistryDocument.Fault) -> PropertyListValue? {
-        guard isDictionary else { throw RegistryDocument.Fault(reason: "\(owner) is no dictionary") }
+        guard isDictionary else { throw RegistryDocument.Fault(reason: "\(owner) is not a dictionary") }
         return fields.removeValue(forKey: key)
     }
 

@@ -48,7 +48,7 @@ struct RegistryPlace: Sendable {
         throw FileError(
             .wrongOwner, operation: "trust", path: folder.path.string,
             advice:
-                "The user \(owner) made it for a group whose container is this user's alone; have its owner remove it: "
+                "The user \(owner) created it, but the group's container is not shared; ask that user to remove it: "
                 + "ls -ld \(folder.path.string.shellQuoted)")
     }
 
@@ -71,7 +71,7 @@ struct RegistryPlace: Sendable {
             case .notFound: return nil
             case .tooLarge, .notRegularFile, .unsafePath:
                 throw .damagedRegistry(
-                    error.path, of: group, because: "it is no file of the registry: \(error.code.rawValue)")
+                    error.path, of: group, because: "it is not a file of the registry: \(error.code.rawValue)")
             default: throw AppGroupError(error, "read the registry", registryOf: group)
             }
         }
@@ -203,7 +203,7 @@ enum RegistryDocument {
 extension RegistryDocument {
     static func entry(from bytes: [UInt8], of group: AppGroup) throws(Fault) -> RegistryEntry {
         let entry = try entry(from: bytes)
-        guard entry.group == group else { throw Fault(reason: "it is of \(entry.group), another group") }
+        guard entry.group == group else { throw Fault(reason: "it belongs to another group, \(entry.group)") }
         return entry
     }
 
@@ -211,7 +211,7 @@ extension RegistryDocument {
         var fields = RegistryFields(try parse(bytes), "it")
         let version = try fields.integer("version")
         guard version == Self.version else {
-            throw Fault(reason: "its version is \(version), and \(Self.version) is known")
+            throw Fault(reason: "its version is \(version), and this program reads version \(Self.version)")
         }
         let entry = RegistryEntry(
             group: try group(fields.text("group")), style: try style(fields.text("style")),
@@ -233,13 +233,13 @@ extension RegistryDocument {
         }
         switch outcome {
         case .success(let value): return value
-        case .failure(let fault): throw Fault(reason: "it is no property list that can be read: \(fault)")
+        case .failure(let fault): throw Fault(reason: "it is not a readable property list: \(fault)")
         }
     }
 
     private static func group(_ text: String) throws(Fault) -> AppGroup {
         do throws(AppGroupError) { return try AppGroup(text) } catch {
-            throw Fault(reason: "its group is no app group: \(error.reason.clause)")
+            throw Fault(reason: "its group is not an app group: \(error.reason.clause)")
         }
     }
 
@@ -257,7 +257,7 @@ extension RegistryDocument {
         var members: [GroupMember] = []
         for (offset, value) in values.enumerated() { members.append(try member(value, offset + 1)) }
         guard Set(members.map(\.applicationIdentifier)).count == members.count else {
-            throw Fault(reason: "two of its members have one application identifier")
+            throw Fault(reason: "two of its members have the same application identifier")
         }
         return members
     }
@@ -272,7 +272,7 @@ extension RegistryDocument {
                 applicationIdentifier: identifier, executablePath: path, givenPath: given ?? path,
                 registered: registered)
         } catch {
-            throw Fault(reason: "its member \(number) is none: \(error.reason.clause)")
+            throw Fault(reason: "its member \(number) is invalid: \(error.reason.clause)")
         }
     }
 
@@ -287,19 +287,19 @@ extension RegistryDocument {
     /// Names from the file are parts of paths: only names that this library creates are accepted.
     private static func check(_ entry: RegistryEntry) throws(Fault) {
         guard (0...RegistryEntry.maximumGeneration).contains(entry.generation) else {
-            throw Fault(reason: "its generation is none from 0 to \(RegistryEntry.maximumGeneration)")
+            throw Fault(reason: "its generation is not between 0 and \(RegistryEntry.maximumGeneration)")
         }
-        if let quota = entry.quota, quota < 0 { throw Fault(reason: "its quota is below zero") }
+        if let quota = entry.quota, quota < 0 { throw Fault(reason: "its quota is negative") }
         if let directory = entry.directory, !isName(directory, entry.style, entry.group) {
-            throw Fault(reason: "its directory is none of the style \"\(entry.style.rawValue)\"")
+            throw Fault(reason: "its directory does not have the style \"\(entry.style.rawValue)\"")
         }
         guard let departure = entry.departure else { return }
         guard isName(departure.directory, .named, entry.group) || isName(departure.directory, .opaque, entry.group)
         else {
-            throw Fault(reason: "the directory that leaves is none of the group's")
+            throw Fault(reason: "the directory that is being removed does not belong to the group")
         }
         guard TrashName(departure.trashName)?.group == entry.group else {
-            throw Fault(reason: "the place in the trash is none of the group's")
+            throw Fault(reason: "the place in the trash does not belong to the group")
         }
     }
 

@@ -101,7 +101,7 @@ package final class AccessLog: Sendable {
     private var overtaken: FileError {
         FileError(
             .overtaken, operation: "append to", path: file.directory.display(AccessLogFile.leaf),
-            advice: "It has entries under a later key: open the vault again.")
+            advice: "It has entries under a later key; open the vault again.")
     }
 
     /// Returns the hash of a subject, for finding its entries.

@@ -45,7 +45,7 @@ extension AccessLogFile {
         }
         throw FileError(
             .lockTimeout, operation: "read", path: directory.display(Self.leaf),
-            advice: "It rolled over again and again meanwhile; try again.")
+            advice: "It rolled over repeatedly while it was read; try again.")
     }
 
     private func openIfThere(_ leaf: String) throws(FileError) -> Descriptor? {

@@ -102,7 +102,7 @@ final class AccessLogFile: Sendable {
         let path = directory.display(leaf)
         throw FileError(
             .tooLarge, operation: operation, path: path,
-            advice: "It is larger than an access log becomes; see who made it so, and move it away: "
+            advice: "It is larger than any access log; find the program that wrote it, and move the file away: "
                 + "mv \(path.shellQuoted) \((path + ".oversized").shellQuoted)")
     }
 
@@ -266,7 +266,7 @@ struct OpenAccessLog: ~Copyable, Sendable {
         }
         throw FileError(
             .unsafePath, operation: "append to", path: path,
-            advice: "It has a second name; see whose it is and move it away: ls -l \(path.shellQuoted)")
+            advice: "It has a second name; see its owner and move it away: ls -l \(path.shellQuoted)")
     }
 
     var sizeAtOpening: Int64 { facts.size }
@@ -327,7 +327,7 @@ struct OpenAccessLog: ~Copyable, Sendable {
 
     private func cut(to size: Int64) throws(FileError) {
         if ftruncate(file.rawValue, Int(size)) < 0 {
-            throw FileError(errno: errno, operation: "remove a torn entry from", path: file.path)
+            throw FileError(errno: errno, operation: "remove an incomplete entry from", path: file.path)
         }
     }
 

@@ -57,7 +57,7 @@ struct Backup {
         let contents = try CompartmentContents(file, root: root, place: place)
         let table = try contents.items(root: root, place: place)
         guard !table.entries.contains(where: \.accessibility.isThisDeviceOnly) else {
-            throw .corrupt(path, "It holds an item that is bound to one machine.")
+            throw .corrupt(path, "It contains an item that is bound to one machine.")
         }
         let sealing = try PartSealing(place, .backup, period: contents.head.period, root: root)
         guard (contents.head.entry(.values) == nil) == table.entries.allSatisfy(\.isInline) else {
@@ -72,7 +72,7 @@ struct Backup {
         let secrets = contents.secrets
         let isWhole = secrets[.watermarkKey, 0] != nil && secrets.last(.personSeed) != nil
         guard contents.head.register.map({ $0.vaultID == contents.head.vaultID && isWhole }) ?? secrets.entries.isEmpty
-        else { throw .corrupt(path, "Its register is of another vault, or its secrets are not those of its register.") }
+        else { throw .corrupt(path, "Its register belongs to another vault, or does not match its secrets.") }
         register = taking == .everything ? contents.head.register : nil
         keyring = taking.includesKeys ? contents.keyring : []
         items = taking.includesItems ? table.entries : []
@@ -130,8 +130,9 @@ struct Backup {
         guard last < CompartmentHead.maximumPeriod else {
             throw VaultError(
                 .tooLarge, "restore the vault", place.path,
-                "Period \(last) is its last one, so that none is left to go on in.",
-                advice: "Make a new vault of the backup's keys, then of its items: sealctl vault import --keys-only, "
+                "Period \(last) is the last one, so the vault cannot begin another.",
+                advice:
+                    "Create a vault from the backup's keys, then import its items: sealctl vault import --keys-only, "
                     + "sealctl vault import --items-only.")
         }
         var draft = try VaultDraft(making: vaultID, period: max(last + 1, lowestPeriod), place: place)
@@ -151,8 +152,8 @@ struct Backup {
             guard entry.epoch < KeyringEntry.maximumEpoch(period: target.period) else {
                 throw VaultError(
                     .tooLarge, "restore the vault", path,
-                    "It has a key of epoch \(entry.epoch), the last one there is.",
-                    advice: "Take its items alone: sealctl vault import --items-only.")
+                    "It has a key of epoch \(entry.epoch), the last possible one.",
+                    advice: "Import only its items: sealctl vault import --items-only.")
             }
             target.keyring.append(try carried(entry, to: target, draft))
             draft.set(target)
@@ -204,7 +205,8 @@ struct Backup {
         }
         guard known.count + carried.count <= TokenKeyEntry.maximumCount else {
             throw VaultError(
-                .tooLarge, "bring a backup into", draft.place.path, "It would have more token keys than a vault holds.")
+                .tooLarge, "import a backup into", draft.place.path,
+                "It would have more token keys than a vault can hold.")
         }
         return carried
     }
@@ -255,7 +257,7 @@ extension ItemName {
     init(_ entry: ItemEntry, path: String) throws(VaultError) {
         try self.init(
             service: String(decoding: entry.service, as: UTF8.self),
-            account: String(decoding: entry.account, as: UTF8.self), operation: "carry an item from", path: path)
+            account: String(decoding: entry.account, as: UTF8.self), operation: "copy an item from", path: path)
     }
 }
 

@@ -44,7 +44,7 @@ struct BackupMerge {
         }
         guard compartment.keyring.count <= KeyringEntry.maximumCount else {
             throw VaultError(
-                .tooLarge, "bring a backup into", draft.place.path, "It would have more keys than a keyring holds.")
+                .tooLarge, "import a backup into", draft.place.path, "It would have more keys than a keyring can hold.")
         }
         compartment.keyring.sort { $0.epoch < $1.epoch }
         let path = draft.place.path(of: compartment.role)
@@ -70,11 +70,11 @@ struct BackupMerge {
         guard entry.epoch >= KeyringEntry.maximumEpoch(period: compartment.period) else { return }
         let isNext = KeyringEntry.period(ofEpoch: entry.epoch) == compartment.period + 1
         throw VaultError(
-            .tooLarge, "bring a backup into", place.path(of: compartment.role),
+            .tooLarge, "import a backup into", place.path(of: compartment.role),
             "The backup has a key of epoch \(entry.epoch), and in period \(compartment.period) epochs end at "
                 + "\(KeyringEntry.maximumEpoch(period: compartment.period)).",
-            advice: (isNext ? "Begin the next period first (sealctl vault rekey), take" : "Take")
-                + " the backup's items alone (--items-only), or restore it in the vault's place (--set-vault-aside).")
+            advice: (isNext ? "Begin the next period first (sealctl vault rekey), import" : "Take")
+                + " only the backup's items (--items-only), or replace the vault by the backup (--set-vault-aside).")
     }
 
     /// Keeps refusing epochs that a completed rotation elsewhere has ended, although their keys are imported. Blobs

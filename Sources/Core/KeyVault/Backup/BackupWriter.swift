@@ -26,7 +26,7 @@ struct BackupWriter {
         guard draft.hasPersons, draft.person == nil else { return }
         throw VaultError(
             .locked, "back up", draft.place.path,
-            "It holds what needs a person; without that the backup would not be whole.",
+            "It contains keys or items that need a person; without them the backup would be incomplete.",
             advice: "Unlock it (sealctl vault unlock), or open it with a passphrase or identity.")
     }
 
@@ -147,14 +147,14 @@ extension BackupWriter {
             default:
                 throw VaultError(
                     .invalidArgument, "back up", place.path,
-                    "A backup is opened by a passphrase or a recipient's identity, and each opens all of it.")
+                    "A backup is opened with a passphrase or a recipient's identity, and each opens all of it.")
             }
         }
         guard makers.count(where: { $0.kind == .passphrase }) <= 1 else {
             throw VaultError(
                 .invalidArgument, "back up", place.path,
-                "A backup has one passphrase: another would double what one opening tells about guesses.",
-                advice: "Give recipients to the others.")
+                "A backup has one passphrase: with two, an attacker could test both with each guess.",
+                advice: "Add the other persons as recipients.")
         }
         return makers
     }

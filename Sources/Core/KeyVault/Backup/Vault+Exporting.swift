@@ -96,7 +96,7 @@ struct BackupTarget {
     init(_ text: String) throws(VaultError) {
         let path = FilePath(text)
         guard !text.utf8.contains(0), !text.hasSuffix("/"), let leaf = path.lastComponent, leaf.kind == .regular else {
-            throw VaultError(.invalidArgument, Self.writing, text, "It names no file.")
+            throw VaultError(.invalidArgument, Self.writing, text, "It does not name a file.")
         }
         self.path = text
         self.leaf = leaf.string
@@ -128,13 +128,14 @@ struct BackupTarget {
     private static func failure(_ error: FileError, _ path: String) -> VaultError {
         if error.code == .durabilityUnknown {
             return VaultError(
-                error.advising("The backup is there. Check the disk (dmesg), then copy it elsewhere or make another."),
+                error.advising(
+                    "The backup was written. Check the disk (dmesg), then copy it elsewhere or make another."),
                 writing, role: .output)
         }
         guard error.code == .alreadyExists else { return VaultError(error, writing, role: .output) }
         return VaultError(
-            .alreadyExists, writing, path, "There is something of that name.",
-            advice: "Choose another name; a backup is never written over a file.")
+            .alreadyExists, writing, path, "The name is taken.",
+            advice: "Choose another name; an export never overwrites a file.")
     }
 }
 

@@ -46,8 +46,8 @@ extension Vault {
         let slots = slots.isEmpty ? [try NewSlot(for: credential, place)] : slots
         guard !backup.holdsWhenUnlocked || slots.contains(where: \.reachesWhenUnlocked) else {
             throw VaultError(
-                .invalidArgument, "bring a backup into", place.path,
-                "It holds items or keys that need a person, and nothing that would open the vault reaches those.",
+                .invalidArgument, "import a backup into", place.path,
+                "It contains items or keys that need a person, and no slot of the new vault would reach them.",
                 advice: "Add a passphrase or a recipient.")
         }
         let restoring = BackupRestoring(backup: backup, place: place, home: home, options: options)

@@ -65,7 +65,7 @@ struct VaultAbandonment {
     private mutating func setAside(
         _ leaves: [String], in directory: Directory, keepingNames: Bool = false
     ) throws(VaultError) {
-        try VaultError.onFiles("set aside what is in the vault's place") { () throws(FileError) in
+        try VaultError.onFiles("set aside the files in the vault's place") { () throws(FileError) in
             var isMoved = false
             for leaf in leaves where try directory.exists(leaf) {
                 let new = try directory.freeName("\(leaf).\(suffix)")
@@ -139,7 +139,7 @@ struct VaultAbandonment {
             }
             throw VaultError(
                 .otherFileSystem, moving, root.display(parent.isEmpty ? "." : parent),
-                "It lies on another file system than the container's quarantine.",
+                "It is on another file system than the container's quarantine.",
                 advice: "Unmount it, or move its sealed files away; nothing was moved.")
         }
     }
@@ -202,8 +202,8 @@ struct VaultAbandonment {
             let isMade = error.code == .durabilityUnknown
             throw VaultError(
                 error.code, error.operation, error.subject,
-                "\(error.underlying?.sentence ?? error.reason) \(files.count + blobs.count) files were moved out of the "
-                    + "way before that, \(first.from.printable) to \(first.to.printable).",
+                "\(error.underlying?.sentence ?? error.reason) \(files.count + blobs.count) files had been moved "
+                    + "away, \(first.from.printable) to \(first.to.printable).",
                 advice: isMade ? error.advice : "Try again, or move them back. \(error.advice)", underlying: nil)
         }
     }

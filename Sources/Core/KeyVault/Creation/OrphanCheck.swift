@@ -41,8 +41,8 @@ struct OrphanCheck {
 
     private static func away(_ error: AppGroupError) -> VaultError {
         VaultError(
-            .containerAway, "make a key for", error.subject,
-            "The registry has a container there, it is gone, and what is sealed in it may need a key that is lost.",
+            .containerAway, "create a key for", error.subject,
+            "The registry lists a container there that does not exist; sealed files in it may need a lost key.",
             advice: error.advice)
     }
 
@@ -126,8 +126,8 @@ struct OrphanCheck {
             // A directory with a name that is no UTF-8 cannot be opened by its text; opening it fails with "not found".
             case .failure where !entry.isText:
                 throw VaultError(
-                    .file, Self.searching, "\(container.path)/\(entry.path)", "Its name is no UTF-8.",
-                    advice: "Rename it, so that it can be read.")
+                    .file, Self.searching, "\(container.path)/\(entry.path)", "Its name is not UTF-8.",
+                    advice: "Rename it.")
             case .failure(let error): throw VaultError(error, Self.searching)
             }
         }
@@ -137,8 +137,8 @@ struct OrphanCheck {
         let names = orphans.prefix(Self.listed).map(\.path.printable).joined(separator: ", ")
         let more = orphans.count > Self.listed ? " and \(orphans.count - Self.listed) more" : ""
         return VaultError(
-            .orphanedBlobs, "make a key for", accessGroup.identifier,
-            "\(container?.path ?? "") already holds \(orphans.count) sealed files that a new key could never open: "
+            .orphanedBlobs, "create a key for", accessGroup.identifier,
+            "\(container?.path ?? "") contains \(orphans.count) sealed files that a new key cannot open: "
                 + "\(names)\(more).")
     }
 }

@@ -78,7 +78,7 @@ struct VaultCreation {
             let doubt = try write(new, in: directory, under: lock)
             opening.acceptsRollback = true
             guard let vault = try Vault.openIfPresent(place, with: credential, opening, lasting: options) else {
-                throw VaultError(.absent, Self.making, place.path, "It was removed meanwhile.")
+                throw VaultError(.absent, Self.making, place.path, "It was removed in the meantime.")
             }
             vault.note(.created)
             if let doubt { throw doubt }
@@ -193,7 +193,7 @@ struct VaultCreation {
         guard plan.backup == nil, try place.memory.load() != nil,
             VaultPlace.leaves.allSatisfy({ (try? directory.exists($0)) == false })
         else { return }
-        throw .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
+        throw .missing(place.path, "This user's programs have opened a vault there, and it is missing now.")
     }
 
     private func vaultForATakenPlace(
@@ -241,7 +241,7 @@ struct VaultCreation {
     }
 
     var alreadyThere: VaultError {
-        VaultError(.alreadyExists, Self.making, place.path, "There is one already.")
+        VaultError(.alreadyExists, Self.making, place.path, "It exists already.")
     }
 }
 
@@ -290,7 +290,8 @@ extension VaultCreation {
     private func requireNamed(_ lock: borrowing HeldLock) throws(VaultError) {
         guard lock.isStillNamed() else {
             throw VaultError(
-                .lockTimeout, Self.making, place.path, "Its lock file was replaced meanwhile.", advice: "Try again.")
+                .lockTimeout, Self.making, place.path, "Its lock file was replaced in the meantime.",
+                advice: "Try again.")
         }
     }
 
@@ -357,7 +358,7 @@ extension VaultCreation {
             case .alreadyExists: throw alreadyThere
             case .durabilityUnknown:
                 return VaultError(
-                    error.advising("The vault is there. Check the disk (dmesg), then look whether it still opens."),
+                    error.advising("The vault was written. Check the disk (dmesg), then check that the vault opens."),
                     Self.making)
             default: throw VaultError(error, Self.making)
             }

@@ -158,7 +158,7 @@ struct MachineIdentity: Hashable, Sendable {
         let id = text.last == UInt8(ascii: "\n") ? text.dropLast() : text[...]
         guard id.count == idSize, id.allSatisfy(\.isLowerHexDigit), id.contains(where: { $0 != UInt8(ascii: "0") })
         else {
-            throw .noMachineIdentity(path, "It does not hold 32 hexadecimal digits.")
+            throw .noMachineIdentity(path, "It does not consist of 32 hexadecimal digits.")
         }
         return MachineIdentity(
             tag: BLAKE2b.hash(Array(id), personalization: .machineIdentity, count: size))
@@ -188,8 +188,9 @@ extension VaultError.Code {
 extension VaultError {
     fileprivate static func noMachineIdentity(_ path: String, _ reason: String) -> VaultError {
         VaultError(
-            .noMachineIdentity, "bind something to this machine by", path, reason,
+            .noMachineIdentity, "bind an item to this machine by", path, reason,
             advice:
-                "Give the machine an id: systemd-machine-id-setup, or choose an accessibility without ThisDeviceOnly.")
+                "Set a machine id with systemd-machine-id-setup, or choose an accessibility without ThisDeviceOnly."
+        )
     }
 }

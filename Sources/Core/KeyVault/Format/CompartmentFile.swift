@@ -85,7 +85,7 @@ final class CompartmentFile: Sendable {
             front = try Self.bytes(of: file, from: 0, count: min(size, needed), path)
         }
         head = try CompartmentHead(parsing: front, path: path)
-        guard size == head.fileSize else { throw .corrupt(path, "It does not have the size that its header says.") }
+        guard size == head.fileSize else { throw .corrupt(path, "Its size is not the one in its header.") }
         self.path = path
         self.modeFault = modeFault
         self.file = consume file
@@ -97,7 +97,7 @@ final class CompartmentFile: Sendable {
     /// - Throws: `VaultError` `.corrupt`, `.unsupported`.
     init(_ bytes: [UInt8], path: String) throws(VaultError) {
         head = try CompartmentHead(parsing: bytes, path: path)
-        guard bytes.count == head.fileSize else { throw .corrupt(path, "It has not the size that its header says.") }
+        guard bytes.count == head.fileSize else { throw .corrupt(path, "Its size is not the one in its header.") }
         self.path = path
         modeFault = nil
         file = nil
@@ -122,14 +122,14 @@ final class CompartmentFile: Sendable {
         let offset = head.offset(of: number)
         if offset + entry.sealedSize <= front.count { return Array(front[offset..<offset + entry.sealedSize]) }
         let bytes = try bytes(from: offset, count: entry.sealedSize)
-        guard bytes.count == entry.sealedSize else { throw .corrupt(path, "It ends too early.") }
+        guard bytes.count == entry.sealedSize else { throw .corrupt(path, "It is truncated.") }
         return bytes
     }
 
     private func bytes(from offset: Int, count: Int) throws(VaultError) -> [UInt8] {
         switch file {
         case .some(let file): try Self.bytes(of: file, from: offset, count: count, path)
-        case .none: throw .corrupt(path, "It ends too early.")
+        case .none: throw .corrupt(path, "It is truncated.")
         }
     }
 
@@ -163,9 +163,9 @@ final class CompartmentFile: Sendable {
         let mode = String(directory.fileMode, radix: 8)
         let advice =
             sharing == .ownerOnly
-            ? "Take the others' rights away: chmod \(mode) \(path.shellQuoted)"
-            : "Let its owner give it \(hasGroup ? "" : "the directory's unix group and ")the mode \(mode), after a look "
-                + "that nobody has put another file in its place."
+            ? "Remove the rights of other users: chmod \(mode) \(path.shellQuoted)"
+            : "As its owner, give it \(hasGroup ? "" : "the directory's unix group and ")the mode \(mode). Check first "
+                + "that no other user has replaced the file."
         return FileError(.unsafeMode, operation: "open the vault", path: path, advice: advice)
     }
 }

@@ -161,7 +161,7 @@ extension CompartmentHead {
             (1...Self.maximumGeneration).contains(generation),
             (role == .service ? 0 : 1)...Self.maximumSlots ~= slotCount, 1...Self.maximumParts ~= partCount,
             areaSize <= Self.maximumSlotAreaSize, registerSize <= Self.maximumRegisterSize
-        else { throw .corrupt(path, "Its header has impossible numbers.") }
+        else { throw .corrupt(path, "Its header has invalid numbers.") }
         self.role = role
         let area = try reader.take(areaSize)
         let registerBytes = try reader.take(registerSize)
@@ -171,7 +171,7 @@ extension CompartmentHead {
         _ = try reader.take(Self.codeSize)
         bytes = Array(file[..<(size + Self.checksumSize + Self.codeSize)])
         guard Self.checksum(file[..<size]).elementsEqual(checksum) else {
-            throw .corrupt(path, "Its checksum does not fit.")
+            throw .corrupt(path, "Its checksum is wrong.")
         }
         slots = try KeySlot.parse(area, count: slotCount, role: role, path: path)
         // A planted file must not make an opening test more passphrases than it may try.
@@ -183,7 +183,7 @@ extension CompartmentHead {
         register = registerSize == 0 ? nil : try Register(parsing: registerBytes, path: path)
         guard role != .person || register != nil else { throw .corrupt(path, "It has no register.") }
         guard role != .person || (entry(.nextNames) != nil) == (register?.nextRoot != nil) else {
-            throw .corrupt(path, "Its lists of names are not those of its roots.")
+            throw .corrupt(path, "Its lists of names do not match its roots.")
         }
     }
 
@@ -200,12 +200,13 @@ extension CompartmentHead {
             let commitment = try reader.take(32).withUnsafeBytes { Bytes32($0) }
             guard reserved == 0, flags <= 1, parts.last.map({ $0.number < number }) ?? true,
                 Int(size) <= CompartmentFile.maximumPartSize
-            else { throw .corrupt(path, "Its table of parts has impossible numbers.") }
+            else { throw .corrupt(path, "Its table of parts has invalid numbers.") }
             guard number.isKnown || flags == 0 else {
-                throw VaultError(.unsupported, "open the vault", path, "It has a part \(number.rawValue).")
+                throw VaultError(.unsupported, "open the vault", path, "It has an unknown part \(number.rawValue).")
             }
             guard !number.isKnown || (flags == 1 && number.belongs(to: role)) else {
-                throw .corrupt(path, "Its part \(number.rawValue) is another file's, or not marked as critical.")
+                throw .corrupt(
+                    path, "Its part \(number.rawValue) belongs to the other file, or is not marked as critical.")
             }
             parts.append(
                 PartEntry(number: number, isCritical: flags == 1, sealedSize: Int(size), commitment: commitment))
@@ -249,7 +250,7 @@ struct CompartmentImage: Sendable {
             register.count <= CompartmentHead.maximumRegisterSize, parts.count <= CompartmentHead.maximumParts,
             generation <= CompartmentHead.maximumGeneration,
             parts.allSatisfy({ $0.bytes.count <= CompartmentFile.maximumPartSize })
-        else { throw VaultError(.tooLarge, "write the vault", path, "It would outgrow its largest size.") }
+        else { throw VaultError(.tooLarge, "write the vault", path, "It would exceed its maximum size.") }
         var writer = ByteWriter()
         writer.reserve(area.count + register.count + 4096 + parts.reduce(0) { $0 + $1.bytes.count })
         writer.append(CompartmentHead.magic)

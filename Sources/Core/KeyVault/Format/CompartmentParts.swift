@@ -35,7 +35,7 @@ struct CompartmentState: Hashable, Sendable {
         if role == .person {
             // The register has the rotation of *when unlocked*.
             guard try reader.take(RotationFields.encodedSize).allSatisfy({ $0 == 0 }) else {
-                throw .corrupt(path, "Its state has a rotation of the other class.")
+                throw .corrupt(path, "Its state names a rotation of the other class.")
             }
             rotation = RotationFields()
         } else {
@@ -45,7 +45,7 @@ struct CompartmentState: Hashable, Sendable {
         logKey = try reader.integer()
         let reserved = try reader.take(20)
         guard let head, reader.isAtEnd, reserved.allSatisfy({ $0 == 0 }) else {
-            throw .corrupt(path, "Its state has impossible numbers.")
+            throw .corrupt(path, "Its state has invalid numbers.")
         }
         guard role != .backup || (head == .empty && logKey == 0) else {
             throw .corrupt(path, "A backup has no access log.")
@@ -122,7 +122,7 @@ struct SecretEntry: Hashable, Sendable {
             guard Self.id(of: UnsafeRawBufferPointer(output)) == id else {
                 throw CryptoError(.authenticationFailed, "secret")
             }
-        } catch { throw .corrupt(path, "One of its secrets does not fit its entry.") }
+        } catch { throw .corrupt(path, "One of its secrets does not match its entry.") }
     }
 
     /// Returns the same secret wrapped under another root.
@@ -158,7 +158,7 @@ struct SecretEntry: Hashable, Sendable {
         id = Array(try reader.take(16))
         wrapped = Array(try reader.take(32 + SecretWrap.overhead))
         guard let kind else { throw VaultError(.unsupported, "open the vault", path, "It has an unknown secret.") }
-        guard reserved == 0 else { throw .corrupt(path, "Its secrets have impossible numbers.") }
+        guard reserved == 0 else { throw .corrupt(path, "Its secrets have invalid numbers.") }
         self.kind = kind
     }
 }
@@ -200,7 +200,7 @@ struct SecretTable: Hashable, Sendable {
         var reader = ByteReader(part[...], path: path)
         while !reader.isAtEnd { entries.append(try SecretEntry(parsing: &reader, path: path)) }
         guard entries.allSatisfy({ $0.kind.belongs(to: role, $0.number) }) else {
-            throw .corrupt(path, "It has a secret of another file.")
+            throw .corrupt(path, "It has a secret of the other file.")
         }
         let isAscending = zip(entries, entries.dropFirst()).allSatisfy {
             ($0.kind.rawValue, $0.number) < ($1.kind.rawValue, $1.number)
@@ -235,13 +235,13 @@ struct NameList: Sendable {
             register.map { part.count == Int($0.nameCount) * 16 && Register.digest(ofNames: part) == $0.namesDigest }
             ?? part.count.isMultiple(of: 16)
         guard isMeant else {
-            throw .corrupt(path, "Its list of names is not the one that its register means.")
+            throw .corrupt(path, "Its list of names is not the one that its register names.")
         }
         var last: ArraySlice<UInt8> = []
         for start in stride(from: 0, to: part.count, by: 16) {
             let tag = part[start..<start + 16]
             guard last.lexicographicallyPrecedes(tag) else {
-                throw .corrupt(path, "Its list of names is out of order, or one is there twice.")
+                throw .corrupt(path, "Its list of names is out of order, or has a duplicate.")
             }
             tags.insert(tag.withUnsafeBytes { Bytes16($0) })
             last = tag
@@ -302,7 +302,7 @@ struct ByteReader {
     }
 
     mutating func take(_ count: Int) throws(VaultError) -> ArraySlice<UInt8> {
-        guard count >= 0, count <= rest.count else { throw .corrupt(path, "It ends too early.") }
+        guard count >= 0, count <= rest.count else { throw .corrupt(path, "It is truncated.") }
         defer { rest = rest.dropFirst(count) }
         return rest.prefix(count)
     }

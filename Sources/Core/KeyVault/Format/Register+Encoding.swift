@@ -72,7 +72,7 @@ extension Register {
     ///
     /// - Throws: `VaultError` `.corrupt`, `.unsupported`.
     init(parsing bytes: ArraySlice<UInt8>, path: String) throws(VaultError) {
-        guard bytes.count > Ed25519.signatureSize else { throw .corrupt(path, "Its register ends too early.") }
+        guard bytes.count > Ed25519.signatureSize else { throw .corrupt(path, "Its register is truncated.") }
         var fields = try Self.fields(bytes.dropLast(Ed25519.signatureSize), path)
         func take(_ field: Field) throws(VaultError) -> ByteReader {
             guard let contents = fields.removeValue(forKey: field.rawValue) else {
@@ -103,7 +103,7 @@ extension Register {
             person != nil || slots.allSatisfy({ $0.reach == .afterFirstUnlock }),
             slots.allSatisfy({ [nextSlotID] in $0.id < nextSlotID }),
             chain.last.map({ [period] in $0.period <= period }) == true
-        else { throw .corrupt(path, "Its register has impossible numbers.") }
+        else { throw .corrupt(path, "Its register has invalid numbers.") }
         if person == nil { teamKey = nil }
         otherFields = fields.mapValues(Array.init)
         signedBytes = Array(bytes)
@@ -121,10 +121,10 @@ extension Register {
             let size: UInt32 = try reader.integer()
             let isKnown = Field(rawValue: number) != nil
             guard Int(number) > last, flags <= 1, !isKnown || flags == 1 else {
-                throw .corrupt(path, "Its register's fields are out of order, or have impossible flags.")
+                throw .corrupt(path, "Its register's fields are out of order, or have invalid flags.")
             }
             guard flags == 0 || isKnown else {
-                throw VaultError(.unsupported, "open the vault", path, "Its register has a field \(number).")
+                throw VaultError(.unsupported, "open the vault", path, "Its register has an unknown field \(number).")
             }
             fields[number] = try reader.take(Int(size))
             last = Int(number)
@@ -146,7 +146,7 @@ extension Register.Person {
         guard zip(keys, keys.dropFirst()).allSatisfy({ $0.epoch < $1.epoch }),
             keys.count(where: { $0.state == .active }) <= 1, keys.count <= KeyringEntry.maximumCount,
             Set(keys.map(\.keyID)).count == keys.count, keys.last.map({ $0.epoch <= highest }) ?? true
-        else { throw .corrupt(path, "Its register's keys are out of order, too many, or of an impossible epoch.") }
+        else { throw .corrupt(path, "Its register's keys are out of order, too many, or have an invalid epoch.") }
         var reader = ByteReader(found[1], path: path)
         rotation = try RotationFields(parsing: &reader, path: path)
         try rotation.check(
@@ -156,7 +156,7 @@ extension Register.Person {
         let reserved: UInt32 = try names.integer()
         namesDigest = try names.take(32).withUnsafeBytes { Bytes32($0) }
         guard reader.isAtEnd, names.isAtEnd, reserved == 0 else {
-            throw .corrupt(path, "Its register has impossible numbers.")
+            throw .corrupt(path, "Its register has invalid numbers.")
         }
     }
 }
@@ -182,7 +182,7 @@ extension PersonKeyEntry {
             guard flags <= 1, period > 0, chain.last.map({ $0.period <= period }) ?? true,
                 chain.count < maximumCount, let key = try? Ed25519.PublicKey(bytes: bytes),
                 !chain.contains(where: { $0.key == key })
-            else { throw .corrupt(path, "Its chain of person keys has impossible numbers.") }
+            else { throw .corrupt(path, "Its chain of person keys has invalid numbers.") }
             chain.append(
                 PersonKeyEntry(
                     period: period, isKnownToServices: flags == 1, key: key, link: link, certificate: certificate))
@@ -231,7 +231,7 @@ extension RegisteredSlot {
             let label = String(validating: try reader.take(Int(labelSize)), as: UTF8.self)
             guard let label, !label.hasControlCharacter, flags <= 1, reserved == 0, id > 0, kind.permits(reach),
                 slots.last.map({ $0.id < id }) ?? true
-            else { throw .corrupt(path, "Its register's slots have impossible numbers.") }
+            else { throw .corrupt(path, "Its register's slots have invalid numbers.") }
             slots.append(
                 RegisteredSlot(
                     id: id, kind: kind, reach: reach, isVouchedFor: flags == 1, createdAt: createdAt, addedBy: addedBy,
@@ -269,7 +269,7 @@ extension RegisteredKey {
         guard let state, suite == KeyringEntry.suite else {
             throw VaultError(.unsupported, "open the vault", path, "Its register has a key of an unknown kind.")
         }
-        guard reserved == 0, epoch > 0 else { throw .corrupt(path, "Its register's keys have impossible numbers.") }
+        guard reserved == 0, epoch > 0 else { throw .corrupt(path, "Its register's keys have invalid numbers.") }
         self.state = state
     }
 }

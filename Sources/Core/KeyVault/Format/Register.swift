@@ -114,7 +114,7 @@ struct RotationFields: Hashable, Sendable {
     init(parsing reader: inout ByteReader, path: String) throws(VaultError) {
         minimumEpoch = try reader.integer()
         guard let stage = Stage(rawValue: try reader.integer()) else {
-            throw .corrupt(path, "It has a rotation of an unknown stage.")
+            throw .corrupt(path, "Its rotation has an unknown stage.")
         }
         self.stage = stage
         began = try reader.integer()
@@ -127,7 +127,7 @@ struct RotationFields: Hashable, Sendable {
     /// - Throws: `VaultError` `.corrupt` for a minimum epoch that no writer sets.
     func check(active: UInt32?, hasKeys: Bool, path: String) throws(VaultError) {
         guard minimumEpoch > 0, minimumEpoch <= active ?? .max, hasKeys || minimumEpoch == 1 else {
-            throw .corrupt(path, "Its minimum epoch is 0, beyond its active key's, or that of keys which it has not.")
+            throw .corrupt(path, "Its minimum epoch is 0, above its active key's epoch, or of a class without keys.")
         }
     }
 }

@@ -18,7 +18,7 @@ public final class Identity: Sendable, CustomStringConvertible {
 
     /// - Throws: `VaultError` `.malformedIdentity` if there are no keys.
     init(_ keys: [IdentityKey]) throws(VaultError) {
-        guard !keys.isEmpty else { throw Self.malformed("It holds no key.") }
+        guard !keys.isEmpty else { throw Self.malformed("It contains no key.") }
         self.keys = keys
         var recipients: [Recipient] = []
         for key in keys { recipients.append(try Recipient(key.publicKey)) }
@@ -70,7 +70,7 @@ enum IdentityText {
             } catch {
                 throw VaultError(
                     error,
-                    meaning: Identity.malformed("Line \(number) is no key: SEALED-SECRET-KEY-1 and 58 characters."))
+                    meaning: Identity.malformed("Line \(number) is not a key: SEALED-SECRET-KEY-1 and 58 characters."))
             }
         }
         return keys

@@ -11,7 +11,7 @@ public struct Recipient: Sendable, Hashable, CustomStringConvertible {
     ///   order, which anyone can open, or one in a form that no identity has, which no identity can open.
     init(_ key: X25519.PublicKey) throws(VaultError) {
         self.key = key
-        let malformed = Self.malformed("It is no X25519 public key that can be sealed to.")
+        let malformed = Self.malformed("It is not a usable X25519 public key.")
         guard Self.isCanonical(key.bytes) else { throw malformed }
         // A point of low order gives no secret.
         do throws(CryptoError) { _ = try X25519.PrivateKey.random().sharedSecret(with: key) } catch {
@@ -29,7 +29,7 @@ public struct Recipient: Sendable, Hashable, CustomStringConvertible {
                 error,
                 meaning: Self.malformed(
                     text.hasPrefix("SEALED-SECRET-KEY-")
-                        ? "That is an identity, which is secret; its recipient begins with sealed1."
+                        ? "It is an identity, which is secret; its recipient begins with sealed1."
                         : "It is not sealed1 and 58 characters, or one of them is wrong."))
         }
         try self.init(key)
@@ -52,7 +52,7 @@ public struct Recipient: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns an error that does not contain the text, because the user may have entered the secret half by mistake.
     private static func malformed(_ reason: String) -> VaultError {
-        VaultError(.malformedIdentity, "read", "the recipient", reason, advice: "Copy it again, whole.")
+        VaultError(.malformedIdentity, "read", "the recipient", reason, advice: "Copy the whole text again.")
     }
 
     /// Returns whether the number is below 2^255 - 19 and the highest bit is clear (RFC 7748, section 5).

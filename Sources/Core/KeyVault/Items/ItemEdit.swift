@@ -51,7 +51,7 @@ struct ItemEdit {
         guard draft.person == nil else { return }
         throw VaultError(
             .downgraded, "add an item to", draft.place.path,
-            "Its name is protected \"when unlocked\", and only a person may give it a lower class.",
+            "Its name is protected \"when unlocked\", and only a person may lower its class.",
             advice: "Unlock the vault, or choose another account.")
     }
 

@@ -161,7 +161,7 @@ extension ItemEntry {
                 .unsupported, "open the vault", path, "It has an item of an unknown accessibility \(code).")
         }
         guard accessibility.isThisDeviceOnly != raw[32..<48].allSatisfy({ $0 == 0 }) else {
-            throw .corrupt(path, "An item that any machine may read names one, or another names none.")
+            throw .corrupt(path, "An item's machine does not match its accessibility.")
         }
         return accessibility
     }
@@ -186,7 +186,7 @@ private struct ItemSizes {
     let entry: Int
 
     init(parsing raw: UnsafeRawBufferPointer, limits: ItemLimits, path: String) throws(VaultError) {
-        guard raw.count >= ItemEntry.fixedSize else { throw .corrupt(path, "An item ends too early.") }
+        guard raw.count >= ItemEntry.fixedSize else { throw .corrupt(path, "An item is truncated.") }
         service = Int(raw.number(at: 0, as: UInt16.self))
         account = Int(raw.number(at: 2, as: UInt16.self))
         label = Int(raw.number(at: 4, as: UInt16.self))
@@ -194,9 +194,9 @@ private struct ItemSizes {
         guard raw[7] <= 1, raw.number(at: 28, as: UInt32.self) == 0, service > 0, account > 0,
             max(service, account, label) <= ItemLimits.nameSize, value <= limits.valueSize,
             (raw[7] == 0) == (value <= ItemEntry.maximumInlineSize)
-        else { throw .corrupt(path, "An item has impossible numbers.") }
+        else { throw .corrupt(path, "An item has invalid numbers.") }
         let inline = raw[7] == 0 ? value + XChaCha20Poly1305.tagSize : 0
         entry = ItemEntry.fixedSize + service + account + label + inline
-        guard entry <= raw.count else { throw .corrupt(path, "An item ends too early.") }
+        guard entry <= raw.count else { throw .corrupt(path, "An item is truncated.") }
     }
 }

@@ -33,7 +33,7 @@ struct ItemTable: Hashable, Sendable {
                 throw .corrupt(path, "It has an item of the other class.")
             }
             if let last = entries.last, last.order(entry) >= 0 {
-                throw .corrupt(path, "Its items are out of order, or one is there twice.")
+                throw .corrupt(path, "Its items are out of order, or have a duplicate.")
             }
             entries.append(entry)
         }
@@ -127,8 +127,8 @@ extension ItemTable {
             size <= limits.tableSize
         else {
             throw VaultError(
-                .tooLarge, "keep an item in", path,
-                "It would hold \(count) items with \(values) bytes of values; allowed: \(limits.count) items, "
+                .tooLarge, "store an item in", path,
+                "It would contain \(count) items with \(values) bytes of values; allowed: \(limits.count) items, "
                     + "\(limits.totalValueSize) bytes of values, \(limits.tableSize) bytes in all.",
                 advice: "Delete items that are no longer needed.")
         }
@@ -180,7 +180,7 @@ package struct ItemLimits: Sendable, Hashable {
         guard value.count <= valueSize else {
             throw VaultError(
                 .tooLarge, operation, path, "The value has \(value.count) bytes; allowed: \(valueSize).",
-                advice: "Keep it in a sealed file.")
+                advice: "Store it in a sealed file.")
         }
     }
 }

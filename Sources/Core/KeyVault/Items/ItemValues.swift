@@ -73,7 +73,8 @@ struct ItemValues: Sendable {
         let device = try deviceTag(entry.accessibility)
         guard entry.device.elementsEqual(deviceMark(device)) else {
             throw VaultError(
-                .wrongDevice, "read an item of", path, "The item's value belongs to the machine that it was added on.")
+                .wrongDevice, "read an item of", path, "The item's value is bound to the machine on which it was added."
+            )
         }
         let sealed = try self.sealed(entry, file)
         let bound = Self.bound(vaultID, entry)
@@ -85,7 +86,7 @@ struct ItemValues: Sendable {
                 )
             }
         } catch {
-            throw corrupt("The item's value does not fit its entry.")
+            throw corrupt("The item's value does not match its entry.")
         }
     }
 
@@ -103,7 +104,7 @@ struct ItemValues: Sendable {
         guard !entry.isInline else { return entry.sealedValue }
         guard let file, file.count == Self.headerSize + entry.valueSize + XChaCha20Poly1305.tagSize,
             file.starts(with: Self.magic), file[8..<Self.headerSize].elementsEqual(entry.valueID)
-        else { throw corrupt("The item's value file is missing or another one.") }
+        else { throw corrupt("The item's value file is missing or was replaced.") }
         return file[Self.headerSize...]
     }
 
@@ -122,7 +123,7 @@ struct ItemValues: Sendable {
                 return new.wrap(UnsafeRawBufferPointer(key), for: .itemKeysKey, bound: newBound)
             }
         } catch {
-            throw corrupt("An item's key does not fit its entry.")
+            throw corrupt("An item's key does not match its entry.")
         }
         return ItemEntry(fields)
     }
@@ -249,7 +250,7 @@ struct ValueFiles {
     func write(_ files: [(name: String, bytes: [UInt8])]) throws(VaultError) {
         guard !files.isEmpty else { return }
         try VaultError.beforeCompletion { () throws(VaultError) in
-            try VaultError.onFiles("keep an item in") { () throws(FileError) in
+            try VaultError.onFiles("store an item in") { () throws(FileError) in
                 let values = try directory.makeDirectory(ItemValues.leaf(role), sharing: directory.sharing)
                 for file in files {
                     try file.bytes.withRawBytes { bytes throws(FileError) in

@@ -334,7 +334,7 @@ extension VaultContents {
 extension VaultError {
     static func needsUnlock(_ path: String) -> VaultError {
         VaultError(
-            .locked, "use the vault", path, "It is locked: what is protected \"when unlocked\" needs its user.",
+            .locked, "use the vault", path, "It is locked: the class \"when unlocked\" needs its user.",
             advice: "Unlock it: sealctl vault unlock.")
     }
 }

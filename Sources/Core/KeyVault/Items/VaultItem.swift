@@ -54,7 +54,7 @@ struct ItemName: Hashable, Sendable {
             throw VaultError(
                 .invalidArgument, operation, path,
                 "The \(field) has \(bytes.count) bytes"
-                    + (bytes.contains(0) ? " with a NUL among them." : "; allowed: \(mayBeEmpty ? 0 : 1) to 1024."))
+                    + (bytes.contains(0) ? ", one of which is NUL." : "; allowed: \(mayBeEmpty ? 0 : 1) to 1024."))
         }
         return bytes
     }

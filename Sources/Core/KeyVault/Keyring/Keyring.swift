@@ -235,7 +235,7 @@ struct KeyringEntry: Hashable, Sendable {
     }
 
     private func unfit(_ path: String) -> VaultError {
-        .corrupt(path, "The key of epoch \(epoch) does not fit its entry.")
+        .corrupt(path, "The key of epoch \(epoch) does not match its entry.")
     }
 
     /// Returns the same key wrapped under another root, or for another vault.
@@ -294,7 +294,7 @@ struct KeyringEntry: Hashable, Sendable {
         }
         guard let protection, reserved == 0, epoch > 0, (state == .destroyed) == wrappedKey.allSatisfy({ $0 == 0 })
         else {
-            throw .corrupt(path, "Its keyring has impossible numbers.")
+            throw .corrupt(path, "Its keyring has invalid numbers.")
         }
         self.state = state
         self.protection = protection
@@ -308,7 +308,7 @@ extension [KeyringEntry] {
     init(parsing part: [UInt8], _ role: CompartmentRole, period: UInt32, path: String) throws(VaultError) {
         self = []
         guard part.count <= KeyringEntry.maximumCount * KeyringEntry.encodedSize else {
-            throw .corrupt(path, "It has more keys than a keyring holds.")
+            throw .corrupt(path, "It has more keys than a keyring can hold.")
         }
         var reader = ByteReader(part[...], path: path)
         while !reader.isAtEnd { append(try KeyringEntry(parsing: &reader, path: path)) }
@@ -317,7 +317,7 @@ extension [KeyringEntry] {
         guard zip(order, order.dropFirst()).allSatisfy(<), Set(map(\.keyID)).count == count,
             allSatisfy({ $0.epoch <= highest })
         else {
-            throw .corrupt(path, "Its keys are out of order, one is there twice, or of an epoch that no group reaches.")
+            throw .corrupt(path, "Its keys are out of order, have a duplicate, or have an invalid epoch.")
         }
         for protection in ProtectionClass.allCases {
             let entries = filter { $0.protection == protection }

@@ -219,7 +219,7 @@ extension Vault {
             guard let entry = person.keyring.active(.whenUnlocked) else {
                 throw VaultError(
                     .noActiveKey, "seal with", path, "It has no active key of the class \"when unlocked\".",
-                    advice: "Write again: the first write makes it.")
+                    advice: "Write again: the first write creates it.")
             }
             return try entry.key(vaultID: contents.vaultID, root: root, path: path)
         }
@@ -238,7 +238,7 @@ extension Vault {
         guard contents.register?.person != nil else { throw .noPersons(path) }
         guard try keys.reachesPerson() else {
             throw VaultError(
-                .locked, "use the vault", path, "It is locked: what is protected \"when unlocked\" needs its user.",
+                .locked, "use the vault", path, "It is locked: the class \"when unlocked\" needs its user.",
                 advice: "Unlock it: sealctl vault unlock.")
         }
         let isListed = record.map { contents.names.contains(contents.tagger.tag(record: $0)) } ?? true
@@ -327,9 +327,9 @@ extension Vault {
         do throws(VaultError) { try OrphanCheck(accessGroup, in: place.home).check(knowing: known) } catch {
             guard error.code == .orphanedBlobs else { throw error }
             throw VaultError(
-                .orphanedBlobs, "make a key of the class \"when unlocked\" for", accessGroup.identifier, error.reason,
+                .orphanedBlobs, "create a key of the class \"when unlocked\" for", accessGroup.identifier, error.reason,
                 advice:
-                    "Bring in the backup that holds their key (sealctl vault import), or move them out of the container."
+                    "Import the backup that holds their key (sealctl vault import), or move them out of the container."
             )
         }
     }

@@ -50,7 +50,7 @@ package struct CredentialDirectory: Sendable {
         guard !name.isEmpty, name != ".", name != "..", !name.utf8.contains(UInt8(ascii: "/")), !name.utf8.contains(0)
         else {
             throw VaultError(
-                .invalidArgument, "read the system credential", name, "A credential's name is a file name.")
+                .invalidArgument, "read the system credential", name, "A credential's name must be a file name.")
         }
         guard let path else { throw Self.missing(name, "$\(Self.variable) is not set.") }
         return "\(path)/\(name)"
@@ -59,7 +59,7 @@ package struct CredentialDirectory: Sendable {
     private static func missing(_ name: String, _ reason: String) -> VaultError {
         VaultError(
             .noCredential, "read the system credential", name, reason,
-            advice: "Give it to the unit: LoadCredentialEncrypted=\(name.printable), or LoadCredential= with a file.")
+            advice: "Add it to the unit: LoadCredentialEncrypted=\(name.printable), or LoadCredential= with a file.")
     }
 }
 

@@ -89,8 +89,8 @@ struct SlotSearch {
     func locked() -> VaultError {
         VaultError(
             .locked, "open the vault", path, "It opens with: \(kinds).",
-            advice: "\(needsPerson ? "Unlock it (sealctl vault unlock), or give" : "Give") what opens it "
-                + "(\(kinds)); no new key is made meanwhile.")
+            advice: "\(needsPerson ? "Unlock it (sealctl vault unlock), or give" : "Give") a credential that opens it "
+                + "(\(kinds)); no new key was created.")
     }
 
     private var needsPerson: Bool { slots.contains { $0.reach == .whenUnlocked } }
@@ -103,23 +103,23 @@ struct SlotSearch {
     }
 
     private func refusal(_ error: CryptoError, _ slot: KeySlot) -> VaultError {
-        let others = "no other \(slot.kind) slot opens with what was given."
+        let others = "no other \(slot.kind) slot opens with the given credential."
         switch error.code {
         case .outOfMemory:
             return VaultError(
                 .outOfMemory, "open the vault", path,
-                "The memory that slot \(slot.id) asks for cannot be had, and \(others)",
+                "The memory that slot \(slot.id) needs is not available, and \(others)",
                 advice: "Free memory, or open it with another slot.")
         default:
-            return .corrupt(path, "Slot \(slot.id) asks for costs outside the bounds, and \(others)")
+            return .corrupt(path, "Slot \(slot.id) has costs outside the bounds, and \(others)")
         }
     }
 
     private func tooCostly(_ slot: KeySlot) -> VaultError {
         VaultError(
             .tooCostly, "open the vault", path,
-            "From slot \(slot.id) on its \(slot.kind) slots were not tried: together they cost more than one slot may.",
-            advice: "Open it with something else and remove the costly slots.")
+            "From slot \(slot.id) on, \(slot.kind) slots were not tried: together they cost more than one slot may.",
+            advice: "Open it with another slot and remove the costly slots.")
     }
 }
 
@@ -223,8 +223,8 @@ struct CredentialOpening {
     private func missing(_ path: String) -> VaultError {
         VaultError(
             .locked, "open with key file", path,
-            "There is no such key file; the vault opens with: \(search.kinds).",
-            advice: "Restore it, or open the vault with what else opens it; no new key is made meanwhile.")
+            "The key file does not exist; the vault opens with: \(search.kinds).",
+            advice: "Restore it, or open the vault with another slot; no new key was created.")
     }
 
     /// Returns the service root that a person unlocked. A root without the register's commitment belongs to another

@@ -55,7 +55,7 @@ enum KeyFile {
         return key
     }
 
-    private static let making = "make the key file"
+    private static let making = "create the key file"
 
     private static func contents(
         _ path: String, _ place: SecretPlace, _ rights: mode_t
@@ -83,7 +83,7 @@ enum KeyFile {
                 try Hexadecimal.decode(UnsafeRawBufferPointer(rebasing: digits), into: key)
             }
         } catch {
-            throw VaultError(error, meaning: malformed(path, "It does not hold 64 hexadecimal digits."))
+            throw VaultError(error, meaning: malformed(path, "It does not contain 64 hexadecimal digits."))
         }
     }
 

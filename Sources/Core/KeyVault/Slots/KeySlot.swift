@@ -141,11 +141,11 @@ struct KeySlot: Hashable, Sendable {
         for _ in 0..<count {
             let slot = try KeySlot(parsing: &reader, path: path)
             guard slot.reach.role == role, slots.last.map({ $0.id < slot.id }) ?? true else {
-                throw .corrupt(path, "Its key slots are out of order, or one is another file's.")
+                throw .corrupt(path, "Its key slots are out of order, or one belongs to the other file.")
             }
             slots.append(slot)
         }
-        guard reader.isAtEnd else { throw .corrupt(path, "There is something behind its key slots.") }
+        guard reader.isAtEnd else { throw .corrupt(path, "Its key slots are followed by other bytes.") }
         return slots
     }
 
@@ -160,11 +160,12 @@ struct KeySlot: Hashable, Sendable {
         let alsoReserved: UInt32 = try reader.integer()
         guard let kind = SlotKind(rawValue: kindByte), let form = Form(rawValue: formByte) else {
             throw VaultError(
-                .unsupported, "open the vault", path, "It has a key slot of kind \(kindByte), form \(formByte).")
+                .unsupported, "open the vault", path,
+                "It has a key slot of unknown kind \(kindByte) or form \(formByte).")
         }
         guard let reach = SlotReach(rawValue: reachByte), reserved == 0, alsoReserved == 0, id > 0, kind.permits(reach)
         else {
-            throw .corrupt(path, "A key slot has impossible numbers.")
+            throw .corrupt(path, "A key slot has invalid numbers.")
         }
         (self.kind, self.reach, self.form) = (kind, reach, form)
         var rest = ByteReader(try reader.take(Int(size)), path: path)
@@ -186,7 +187,7 @@ struct KeySlot: Hashable, Sendable {
             let flags: UInt16 = try reader.integer()
             guard Int(number) > last, flags <= 1 else { throw .corrupt(path, "A key slot's fields are out of order.") }
             guard flags == 0 else {
-                throw VaultError(.unsupported, "open the vault", path, "A key slot has a field \(number).")
+                throw VaultError(.unsupported, "open the vault", path, "A key slot has an unknown field \(number).")
             }
             _ = try reader.take(Int(try reader.integer(UInt32.self)))
             last = Int(number)

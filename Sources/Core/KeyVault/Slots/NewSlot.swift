@@ -77,7 +77,7 @@ extension NewSlot {
         case .unlocked:
             throw VaultError(
                 .invalidArgument, "make the vault", place.path,
-                "Unlocked keys open a vault that exists; they make none.",
+                "Unlocked keys open an existing vault; they cannot create one.",
                 advice: "Give a passphrase, a key file, a system credential or an identity.")
         }
     }

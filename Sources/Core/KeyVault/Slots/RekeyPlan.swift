@@ -20,7 +20,7 @@ struct RekeyPlan {
         guard unvouched.isEmpty else {
             let remedy =
                 unvouched.contains { $0.reach == .whenUnlocked }
-                ? "Remove them too (--remove-slot ID); one that reaches what is when unlocked cannot be kept"
+                ? "Remove them too (--remove-slot ID); a slot that reaches the class \"when unlocked\" cannot be kept"
                 : "Remove them too, or name each of them with --keep ID"
             throw VaultError(
                 .unvouchedSlots, "rekey", draft.place.path,
@@ -53,7 +53,7 @@ struct RekeyPlan {
         guard period <= CompartmentHead.maximumPeriod else {
             throw VaultError(
                 .tooLarge, "rekey", draft.place.path, "Its periods are used up.",
-                advice: "Make a new vault and move the records and items into it.")
+                advice: "Create a new vault and move the records and items into it.")
         }
         if var person = draft.person {
             if renewsPersons { try renewPersons(&person, &draft, period: period) }
@@ -189,7 +189,7 @@ struct RekeyPlan {
             }
             var slot = found ?? KeySlot(listed)
             do throws(CryptoError) { try slot.reseal(root, as: .resealed, vaultID: vaultID) } catch {
-                throw .corrupt(path, "Slot \(slot.id) has a public key that cannot be sealed to.")
+                throw .corrupt(path, "Slot \(slot.id) has a public key to which nothing can be sealed.")
             }
             slots.append(slot)
         }

@@ -218,8 +218,8 @@ extension VaultError {
     ) throws(VaultError) -> Result {
         do throws(CryptoError) { return try body() } catch {
             throw VaultError(
-                error.code == .outOfMemory ? .outOfMemory : .invalidArgument, "make a key slot", kind.description,
-                "It could not be made (\(error)).")
+                error.code == .outOfMemory ? .outOfMemory : .invalidArgument, "create a key slot", kind.description,
+                "It could not be created (\(error)).")
         }
     }
 }
@@ -360,7 +360,7 @@ struct DefaultKeyFileMaker: SlotMaker {
     var reach: SlotReach { .afterFirstUnlock }
 
     func prepare(vaultID: [UInt8]) throws(VaultError) -> PreparedSlot {
-        let keys = try VaultError.onFiles("make the key file", role: .output) { () throws(FileError) in
+        let keys = try VaultError.onFiles("create the key file", role: .output) { () throws(FileError) in
             try place.makeKeysDirectory()
         }
         let key = try KeyFile.readOrCreate(in: keys, leaf: place.keyFileLeaf)

@@ -112,7 +112,7 @@ extension Vault {
         let rebuilds = rekeying.rebuildsServices && !before.givesUp
         guard contents.register?.nextRoot == nil || rebuilds else {
             throw VaultError(
-                .lockTimeout, "rekey", path, "Another rekey was begun and is not completed.",
+                .lockTimeout, "rekey", path, "Another rekey was started and is not completed.",
                 advice: "Unlock the vault and try again.")
         }
         var draft = try rekeyDraft(of: contents)
@@ -124,7 +124,7 @@ extension Vault {
         for id in rekeying.removing { try requireSlot(id, in: draft.register) }
         guard rekeying.confirmed?.isSuperset(of: contents.slotSummaries.map(\.id)) ?? true else {
             throw VaultError(
-                .lockTimeout, "rekey", path, "A slot was added since its slots were confirmed.", advice: "Try again.")
+                .lockTimeout, "rekey", path, "A slot was added after its slots were confirmed.", advice: "Try again.")
         }
         return draft
     }
@@ -287,7 +287,7 @@ extension Vault {
     private func requireConfirmed(_ losses: RekeyLosses, _ confirmed: RekeyLosses?) throws(VaultError) {
         guard !losses.isWithin(confirmed) else { return }
         throw VaultError(
-            .lockTimeout, "rekey", path, "More would be lost than was confirmed: somebody has changed `vault` since.",
+            .lockTimeout, "rekey", path, "More would be lost than was confirmed: `vault` was changed in the meantime.",
             advice: "Try again.")
     }
 
@@ -310,8 +310,8 @@ extension Vault {
             let mode = String(directory.fileMode, radix: 8)
             let isPrivate = (try? directory.sharing) == .ownerOnly
             throw VaultError(
-                failure.code, "give up", path, "Only its permissions are wrong, and nothing in it is lost.",
-                advice: "Let its owner read it: "
+                failure.code, "abandon", path, "Only its permissions are wrong; its contents are intact.",
+                advice: "As its owner, make it readable: "
                     + (isPrivate ? "chmod \(mode) \(path.shellQuoted)" : "give it the mode \(mode)."))
         }
         draft.takeOlderService(lostWrites(of: contents), contents.seenMinimum)
@@ -341,9 +341,9 @@ extension Vault {
         let command = "sealctl vault rekey --without-vault"
         let advice =
             failure.code == .rolledBack
-            ? "Restore the newest copy; to go on with this one, sealctl vault accept, or where it comes back after that "
+            ? "Restore the newest copy; to continue with this one: sealctl vault accept, or, if it returns after that, "
                 + "\(command)."
-            : "Restore the file from a copy; to give up its keys and items instead, \(command)."
+            : "Restore the file from a copy; to abandon its keys and items instead: \(command)."
         guard let fault = failure.underlying else {
             return VaultError(failure.code, failure.operation, failure.subject, failure.reason, advice: advice)
         }

@@ -97,7 +97,7 @@ extension Vault {
     @discardableResult
     func requireSlot(_ id: UInt32, in register: Register?) throws(VaultError) -> RegisteredSlot {
         guard let slot = register?.slot(id) else {
-            throw VaultError(.slotNotFound, "change a key slot of", path, "It has no slot \(id), or no longer.")
+            throw VaultError(.slotNotFound, "change a key slot of", path, "It has no slot \(id).")
         }
         return slot
     }
@@ -202,7 +202,7 @@ extension VaultDraft {
         let seed = SecretBytes.random(count: Ed25519.seedSize)
         guard let old = try? Ed25519.SigningKey(seed: oldSeed), let new = try? Ed25519.SigningKey(seed: seed),
             old.publicKey == last.key
-        else { throw .corrupt(path, "Its person key is not that of its register.") }
+        else { throw .corrupt(path, "Its person key is not the one in its register.") }
         let certificate =
             knownToServices
             ? PersonKeyEntry.noSignature : try certificate(of: new.publicKey, period: draft.period)
@@ -233,9 +233,9 @@ extension VaultDraft {
     ///
     /// - Throws: `VaultError` `.lastSlot`.
     func requireSlots(after removed: RegisteredSlot) throws(VaultError) {
-        guard !register.slots.isEmpty else { throw lastSlot("It is the last one; nothing would open the vault.") }
+        guard !register.slots.isEmpty else { throw lastSlot("It is the last slot; nothing would open the vault.") }
         guard !hasPersons || register.slots.contains(where: { $0.reach == .whenUnlocked }) else {
-            throw lastSlot("It is the last one of a person; nobody could say who opens the vault.")
+            throw lastSlot("It is the last slot of a person; without one, the slots could not be changed any more.")
         }
     }
 
@@ -250,7 +250,7 @@ extension VaultError {
     /// Returns the error for a change to slots that needs a person.
     static func needsPerson(_ path: String) -> VaultError {
         VaultError(
-            .locked, "change the key slots of", path, "Only a person may say who opens it, and it is locked.",
+            .locked, "change the key slots of", path, "Only a person may change its slots, and it is locked.",
             advice: "Unlock it with a passphrase or identity: sealctl vault unlock.")
     }
 }
@@ -273,7 +273,7 @@ extension [KeySlot] {
             throw VaultError(
                 .tooLarge, "add a key slot to", path,
                 "A vault holds 32 slots of persons, 8 of them passphrases, and 32 slots of services.",
-                advice: "Remove one that nobody needs: sealctl vault slot list.")
+                advice: "Remove one that is not needed: sealctl vault slot list.")
         }
         guard SlotSearch(slots: self, vaultID: vaultID, path: path).totalWork <= .maximum else {
             throw VaultError(

@@ -58,7 +58,7 @@ struct TokenKeyEntry: Hashable, Sendable {
                 guard Self.id(of: UnsafeRawBufferPointer(secret)) == keyID else {
                     throw CryptoError(.authenticationFailed, "token key")
                 }
-            } catch { throw .corrupt(path, "A token key does not fit its entry.") }
+            } catch { throw .corrupt(path, "A token key does not match its entry.") }
         }
     }
 
@@ -102,7 +102,7 @@ extension TokenKeyEntry {
         guard let state = State(rawValue: stateByte) else {
             throw VaultError(.unsupported, "open the vault", path, "It has a token key of an unknown state.")
         }
-        guard reserved.allSatisfy({ $0 == 0 }) else { throw .corrupt(path, "A token key has impossible numbers.") }
+        guard reserved.allSatisfy({ $0 == 0 }) else { throw .corrupt(path, "A token key has invalid numbers.") }
         keyID = id.withUnsafeBytes { Bytes16($0) }
         self.state = state
         self.createdAt = createdAt
@@ -116,14 +116,14 @@ extension [TokenKeyEntry] {
     /// - Throws: `VaultError` `.corrupt`, `.unsupported`.
     init(parsing section: ArraySlice<UInt8>, path: String) throws(VaultError) {
         guard section.count <= TokenKeyEntry.maximumCount * TokenKeyEntry.encodedSize else {
-            throw .corrupt(path, "It has more token keys than a vault holds.")
+            throw .corrupt(path, "It has more token keys than a vault can hold.")
         }
         self = []
         var reader = ByteReader(section, path: path)
         while !reader.isAtEnd { append(try TokenKeyEntry(parsing: &reader, path: path)) }
         guard Set(map(\.keyID)).count == count, self.count(where: { $0.state == .active }) <= 1,
             zip(self, dropFirst()).allSatisfy({ $0.createdAt <= $1.createdAt })
-        else { throw .corrupt(path, "It has a token key twice, two active ones, or they are out of order.") }
+        else { throw .corrupt(path, "Its token keys are out of order, have a duplicate, or two are active.") }
     }
 
     /// The entries in ascending order of their creation, because a backup adds older ones.

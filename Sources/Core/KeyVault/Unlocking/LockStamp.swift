@@ -45,7 +45,7 @@ extension LockStamp {
     /// The file's name, with the user's number in the parent namespace: it is the same inside and outside the user's
     /// container.
     static var leaf: String { ".locked.\(UserMap.ofThisProcess.outside(geteuid()))" }
-    private static let operation = "see whether the vault was locked by"
+    private static let operation = "read the time of the vault's lock from"
 
     /// Returns the present stamp. Read it before the credential: a lock during the hashing of a passphrase counts.
     ///

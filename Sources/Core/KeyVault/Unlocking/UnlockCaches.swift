@@ -105,7 +105,7 @@ extension UnlockCaches {
         }
         throw VaultError(
             .noUnlockCache, "keep the vault unlocked in", "memory",
-            reasons.isEmpty ? "There is no cache." : reasons.joined(separator: " "))
+            reasons.isEmpty ? "No cache is available." : reasons.joined(separator: " "))
     }
 
     /// Removes a ticket from all accessible caches.

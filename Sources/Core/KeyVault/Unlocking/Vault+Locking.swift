@@ -23,7 +23,7 @@ extension Vault {
     public func unlock(for lifetime: Duration? = nil) throws(VaultError) -> Bool {
         if let lifetime, lifetime <= .zero || lifetime > Self.longestUnlock {
             throw VaultError(
-                .invalidArgument, "unlock", path, "A time limit is more than nothing and at most 100 years.",
+                .invalidArgument, "unlock", path, "A time limit is more than zero and at most 100 years.",
                 advice: "Leave it out to unlock until the vault is locked.")
         }
         let isWhole = try keys.share(for: lifetime)
@@ -149,14 +149,14 @@ private struct VaultLocking {
         guard isReplaced else { return }
         throw VaultError(
             .replaced, "lock", place.path,
-            "It is another vault than this user's programs have seen there. What was unlocked of both is locked.",
-            advice: "Ask who shares it with you; to go on with this one, sealctl vault accept.")
+            "It is not the vault that this user's programs have seen there. Both are locked now.",
+            advice: "Ask the person who shares it with you; to continue with this vault: sealctl vault accept.")
     }
 
     private var nothing: VaultError {
         known == nil
-            ? VaultError(.absent, "lock", place.path, "There is none for \(place.accessGroup).")
-            : .missing(place.path, "This user's programs have opened a vault there, and it is gone.")
+            ? VaultError(.absent, "lock", place.path, "\(place.accessGroup) has no vault.")
+            : .missing(place.path, "This user's programs have opened a vault there, and it is missing now.")
     }
 }
 

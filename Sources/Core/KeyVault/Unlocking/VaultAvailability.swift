@@ -89,7 +89,8 @@ extension Vault {
             else {
                 if let damage { throw damage }
                 guard memory != nil else { return found }
-                throw VaultError.missing(place.path, "This user's programs have opened a vault there, and it is gone.")
+                throw VaultError.missing(
+                    place.path, "This user's programs have opened a vault there, and it is missing now.")
             }
             found = UnopenedVault(
                 availability: .ready, vaultID: files.vaultID,

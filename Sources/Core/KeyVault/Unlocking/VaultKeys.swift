@@ -111,7 +111,7 @@ final class VaultKeys: Sendable {
 
     private var locked: VaultError {
         VaultError(
-            .locked, "use the vault", path, "It is locked: what is protected \"when unlocked\" needs its user.",
+            .locked, "use the vault", path, "It is locked: the class \"when unlocked\" needs its user.",
             advice: "Unlock it: sealctl vault unlock.")
     }
 }
@@ -200,7 +200,8 @@ extension VaultKeys {
         try caches.store(UnlockTicket.make(name, root: root, deadline: deadline, stamp: bytes), as: name, for: lifetime)
         let isFound = try caches.withRoot(name, lockedAt: { stamp }) { (_, _) throws(VaultError) in true }
         guard isFound == true else {
-            throw VaultError(.noUnlockCache, "keep the vault unlocked in", "memory", "What was put there is not found.")
+            throw VaultError(
+                .noUnlockCache, "keep the vault unlocked in", "memory", "The stored keys were not found again.")
         }
     }
 }

@@ -96,7 +96,7 @@ extension Vault {
                 let opened = try VaultOpening(
                     place: place, directory: directory, memory: try place.memory.load(), options: options
                 ).open(with: credential)
-            else { throw VaultError(.absent, "open the vault", place.path, "There is none for \(accessGroup).") }
+            else { throw VaultError(.absent, "open the vault", place.path, "\(accessGroup) has no vault.") }
             let contents = opened.contents
             let accepted = place.watermarkContents(vaultID: contents.vaultIDText, key: contents.watermarkKey.secret)
             let verdicts = contents.judge(by: accepted.floors, accessGroup: accessGroup)

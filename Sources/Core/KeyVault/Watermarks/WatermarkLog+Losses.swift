@@ -35,7 +35,7 @@ extension WatermarkLog {
     func noteLoss(of file: borrowing Descriptor, in directory: Directory) throws(FileError) {
         // The size is checked after the note, as above.
         guard marker?.exists == true, try file.attributes().size == 0 else { return }
-        _ = try directory.openOrMake(lostLeaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, mode: 0o600, "note the loss of")
+        _ = try directory.openOrMake(lostLeaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, mode: 0o600, "record the loss of")
     }
 
     /// Saves the bytes that belong to no entry before their file is replaced.
@@ -62,13 +62,15 @@ extension WatermarkLog {
         guard !bytes.isEmpty else { return }
         let kept = (try? directory.attributes(damagedLeaf).size) ?? 0
         guard kept + Int64(bytes.count) <= Self.maximumSize else {
-            throw FileError(.tooLarge, operation: "keep what is damaged of", path: directory.display(leaf))
+            throw FileError(.tooLarge, operation: "keep a copy of the damaged", path: directory.display(leaf))
         }
         let file = try directory.openOrMake(
-            damagedLeaf, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK, mode: 0o600, "keep what is damaged in")
+            damagedLeaf, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK, mode: 0o600,
+            "keep a copy of the damaged entries in")
         try bytes.withRawBytes { bytes throws(FileError) in try file.write(bytes) }
         guard fdatasync(file.rawValue) == 0 else {
-            throw FileError(errno: errno, operation: "keep what is damaged in", path: directory.display(damagedLeaf))
+            throw FileError(
+                errno: errno, operation: "keep a copy of the damaged entries in", path: directory.display(damagedLeaf))
         }
     }
 
@@ -141,7 +143,7 @@ public enum WatermarkCondition: Sendable, Hashable, CustomStringConvertible {
         case .firstContact: "first contact: nothing was accepted before"
         case .intact: "intact"
         case .damaged(let entries): "damaged: \(entries) entries are not authentic"
-        case .lost: "lost: it was there before, and is gone"
+        case .lost: "lost: the file existed before and is missing now"
         case .unreadable(let reason): "unreadable: \(reason)"
         case .notPersisted(let reason): "not persisted: \(reason)"
         }
@@ -189,7 +191,7 @@ struct WatermarkMarker: Sendable {
     func leave() throws(FileError) {
         let directory = try Directory.open(directory)
         _ = try directory.openOrMake(
-            leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, mode: directory.fileMode, "note the watermarks in")
+            leaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, mode: directory.fileMode, "store the watermarks in")
     }
 
     /// Removes the note after a person accepted the loss.

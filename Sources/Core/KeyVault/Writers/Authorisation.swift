@@ -44,7 +44,9 @@ extension SignedRoster {
         _ record: RecordEvidence, verify: (WriterPublicKey, RecordTrailer, [UInt8]) -> Bool = WriterPublicKey.verify
     ) -> Authorisation {
         guard let rule = rule(for: record.name) else { return .notGoverned }
-        guard let trailer = record.trailer else { return .refused("Its name is governed and it is not signed.") }
+        guard let trailer = record.trailer else {
+            return .refused("Its name is governed by the roster, and it is not signed.")
+        }
         let writer = roster.writer(record.header.writer)
         guard let writer, writer.state != .revoked else {
             if trailer.rosterVersion > roster.version {
@@ -54,7 +56,7 @@ extension SignedRoster {
                 writer == nil ? "Its writer is not in the roster." : "Its writer, \(writer?.label ?? ""), was revoked.")
         }
         guard verify(writer.publicKey, trailer, record.digest) else {
-            return .refused("The signature is not that of the writer that it names.")
+            return .refused("The signature was not made by the writer that it names.")
         }
         if trailer.rosterVersion > roster.version {
             return .rosterBehind(version: trailer.rosterVersion, isKnownWriter: true)
@@ -77,7 +79,7 @@ extension SignedRoster {
     /// governed.
     package func refusal(of writer: WriterID?, deleting: Bool, _ name: String) -> String? {
         guard let rule = rule(for: name) else { return nil }
-        guard let writer else { return "Its name is governed and this program has no writer key." }
+        guard let writer else { return "Its name is governed by the roster, and this program has no writer key." }
         guard let known = roster.writer(writer) else { return "This program's writer key is not in the roster." }
         guard known.state == .active else { return "This program's writer, \(known.label), was \(known.state)." }
         guard rule.grants[writer, default: []].contains(deleting ? .delete : .write) else {

@@ -29,7 +29,7 @@ struct KeyTextKind: Sendable {
 
     func malformed(_ reason: String, _ subject: String? = nil) -> VaultError {
         VaultError(
-            malformedCode, "read", subject ?? noun, reason, advice: "Restore it from a backup; it was left as it is.")
+            malformedCode, "read", subject ?? noun, reason, advice: "Restore it from a backup; it was not changed.")
     }
 }
 
@@ -59,7 +59,7 @@ enum KeyText {
             guard let first = line.first, first != UInt8(ascii: "#") else { continue }
             let key: Line
             do throws(CryptoError) { key = try self.key(line, kind) } catch {
-                throw VaultError(error, meaning: kind.malformed("Line \(number) is no such key."))
+                throw VaultError(error, meaning: kind.malformed("Line \(number) is not such a key."))
             }
             try body(key)
         }

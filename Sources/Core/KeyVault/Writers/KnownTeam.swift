@@ -70,8 +70,8 @@ struct KnownTeam {
         VaultError(
             .wrongTeamKey, "use the vault", place.path,
             "Its team key is stated in different ways: \(keys.map(\.description).joined(separator: ", ")).",
-            advice: "Correct the program, \(TeamKeySettings.current.path(of: place.accessGroup)), or what this user "
-                + "remembers: sealctl roster verify.")
+            advice: "Correct the program, \(TeamKeySettings.current.path(of: place.accessGroup)), or this user's "
+                + "memory: sealctl roster verify.")
     }
 
     /// The oldest state that the accepted roster names. Reading records reports an unreadable roster.
@@ -89,7 +89,7 @@ struct KnownTeam {
             // Services know the last person key, so it proves nothing that a team key could confirm.
             guard floor.period == 0 else {
                 throw .replaced(
-                    place.path, "It has no persons, and the group's roster counts only periods of certified persons.")
+                    place.path, "It has no persons, and the group's roster accepts only periods of certified persons.")
             }
             return
         }
@@ -106,8 +106,9 @@ struct KnownTeam {
             .replaced, "open the vault", place.path,
             "The team key\((keys.present ?? own).map { " \($0)" } ?? "") has not certified the persons who vouch for it.",
             advice: register.teamKey == nil || isFormer
-                ? "Where it is the group's own vault, a person certifies it: sealctl vault certify --team-key FILE."
-                : "Ask who shares it with you who replaced it; the team key's holder knows which persons it certified.")
+                ? "If it is the group's own vault, a person certifies it: sealctl vault certify --team-key FILE."
+                : "Ask the person who shares it who replaced it; the team key's holder knows the certified persons."
+        )
     }
 
     /// Returns the predecessors of the register's team key in the accepted roster.
@@ -138,8 +139,8 @@ struct KnownTeam {
         guard let team else {
             guard let required else { return PersonKeyEntry.noSignature }
             throw VaultError(
-                .teamKeyNeeded, "make a new person key of", place.path,
-                "The team key \(required) certifies its person keys, and is not at hand.")
+                .teamKeyNeeded, "create a new person key of", place.path,
+                "The team key \(required) certifies its person keys, and was not given.")
         }
         if lostKeys.contains(team.publicKey) { throw .wrongTeamKey(place.path, given: team.publicKey, nil) }
         guard required == nil || required == team.publicKey else {
@@ -173,15 +174,15 @@ extension KnownTeam {
         if case .refused(let error) = current?.condition {
             throw VaultError(
                 .noRoster, "certify the persons of", place.path,
-                "The roster in the container of \(group) is refused, and programs that know a team key expect one. "
+                "The roster in the container of \(group) is refused, and programs that know a team key require one. "
                     + error.details.message.sentence,
                 advice:
-                    "Where it is the roster of the team key: sealctl roster verify --accept \(team). Else put the newest "
+                    "If it is the team key's roster: sealctl roster verify --accept \(team). Otherwise put the newest "
                     + "signed roster in its place.")
         }
         throw VaultError(
             .noRoster, "certify the persons of", place.path,
-            "\(group) has a container and no roster that \(team) has signed, and programs that know a team key expect one."
+            "\(group) has a container and no roster signed by \(team), and programs that know a team key require one."
         )
     }
 }
@@ -252,7 +253,7 @@ extension VaultError {
         VaultError(
             .wrongTeamKey, "certify the persons of", path,
             "The key is \(given)\(required.map { ", and the team key is \($0)" } ?? "").",
-            advice: "Give the file of the present team key. Where it is lost, a person replaces it: --replaces KEY.")
+            advice: "Give the file of the present team key. If it is lost, a person replaces it: --replaces KEY.")
     }
 
     /// Returns the error for a vault in a state before the roster's lowest one.
@@ -260,10 +261,10 @@ extension VaultError {
         VaultError(
             .rolledBack, "open the vault", path,
             state.period < lowest.period
-                ? "It is of period \(state.period); the group's roster counts none below \(lowest.period)."
-                : "Its person key is of period \(state.keyPeriod); the group's roster counts none below "
-                    + "\(lowest.keyPeriod). A vault that was continued from an old copy is like that.",
-            advice: "Restore the newest copy. For a vault that was made anew on purpose the holder of the team key "
+                ? "Its period is \(state.period); the group's roster accepts none below \(lowest.period)."
+                : "The period of its person key is \(state.keyPeriod); the group's roster accepts none below "
+                    + "\(lowest.keyPeriod). That is the state of a vault that was continued from an old copy.",
+            advice: "Restore the newest copy. For a vault that was created again on purpose the holder of the team key "
                 + "lowers the period: sealctl roster sign --lowest-period.")
     }
 }
@@ -300,7 +301,7 @@ package struct TeamKeySettings: Sendable {
             guard facts.uid == 0 || facts.uid == geteuid(), facts.mode & (S_IWGRP | S_IWOTH) == 0 else {
                 throw FileError(
                     .unsafeMode, operation: "trust", path: path,
-                    advice: "Give it to root, writable for nobody else: chown 0 and chmod 644 \(path.shellQuoted)")
+                    advice: "Make root its owner and only writer: chown 0 and chmod 644 \(path.shellQuoted)")
             }
             bytes = try directory.read(leaf, limit: Self.maximumSize)
         } catch {
@@ -310,7 +311,7 @@ package struct TeamKeySettings: Sendable {
         let keys = lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }
         guard keys.count == 1, let text = keys.first else {
             throw VaultError(
-                .malformedKey, "read the team key", path, "It holds \(keys.count) keys; one is expected.",
+                .malformedKey, "read the team key", path, "It contains \(keys.count) keys; one is expected.",
                 advice: "Write one line: sealedteam1 and 58 characters.")
         }
         return try TeamPublicKey(String(text))

@@ -150,7 +150,7 @@ extension VaultError {
                 advice: "Try again; nothing was changed.")
         case .outOfMemory:
             self.init(.outOfMemory, "open", subject, "Memory for the password hash is not available.")
-        default: self = kind.malformed("Its costs are out of bounds.", subject)
+        default: self = kind.malformed("Its costs are outside the bounds.", subject)
         }
     }
 }

@@ -72,9 +72,9 @@ private enum PublicKeyText {
                 meaning: VaultError(
                     .malformedKey, "read", "the public key",
                     text.hasPrefix(secret)
-                        ? "That is a secret key; the public one begins with \(prefix)."
+                        ? "It is a secret key; the public key begins with \(prefix)."
                         : "It is not \(prefix) and 58 characters, or one of them is wrong.",
-                    advice: "Copy it again, whole."))
+                    advice: "Copy the whole text again."))
         }
     }
 

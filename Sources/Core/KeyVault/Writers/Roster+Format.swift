@@ -156,7 +156,7 @@ struct RosterReader {
     var isAtEnd: Bool { rest.isEmpty }
 
     mutating func take(_ count: Int) throws(VaultError) -> ArraySlice<UInt8> {
-        guard count >= 0, count <= rest.count else { throw .malformedRoster("It ends too early.") }
+        guard count >= 0, count <= rest.count else { throw .malformedRoster("It is truncated.") }
         defer { rest = rest.dropFirst(count) }
         return rest.prefix(count)
     }
@@ -171,7 +171,7 @@ struct RosterReader {
         let size: UInt32 = try integer()
         guard size <= limit else { throw .malformedRoster("A text of \(size) bytes; \(limit) are allowed.") }
         guard let text = String(validating: try take(Int(size)), as: UTF8.self) else {
-            throw .malformedRoster("A text is no UTF-8.")
+            throw .malformedRoster("A text is not UTF-8.")
         }
         return text
     }
@@ -179,7 +179,7 @@ struct RosterReader {
     mutating func publicKey() throws(VaultError) -> Ed25519.PublicKey {
         let bytes = Array(try take(32))
         do throws(CryptoError) { return try Ed25519.PublicKey(validating: bytes) } catch {
-            throw .malformedRoster("It names a public key that no secret key has.")
+            throw .malformedRoster("It names an invalid public key.")
         }
     }
 
@@ -215,7 +215,7 @@ struct RosterReader {
         }
         let path = try text(limit: Roster.maximumNameSize)
         guard let pattern = try? GovernedPattern(kind, path: path) else {
-            throw .malformedRoster("It has a pattern that is none.")
+            throw .malformedRoster("It has an invalid pattern.")
         }
         let count: UInt32 = try integer()
         guard count <= Roster.maximumGrants else { throw .malformedRoster("A pattern with \(count) writers.") }

@@ -175,8 +175,8 @@ package struct GovernedPattern: Sendable, Hashable, Comparable, CustomStringConv
         guard (kind == .prefix && path.isEmpty) || Self.isName(path) else {
             throw VaultError(
                 .invalidArgument, "use the pattern", path,
-                "A pattern is a record's name, or whole segments and /*, or * alone.",
-                advice: "Such as accounts/ada, accounts/* or *.")
+                "A pattern is a record's name, whole segments followed by /*, or * alone.",
+                advice: "Use a pattern such as accounts/ada, accounts/* or *.")
         }
         self.kind = kind
         self.path = path

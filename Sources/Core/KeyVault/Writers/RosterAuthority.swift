@@ -184,14 +184,14 @@ package final class RosterAuthority: Sendable {
             let reason = VaultError(
                 .wrongTeamKey, "accept", "the roster",
                 "It is signed by \(found.roster.team), which is not the team key.",
-                advice: "Put the newest signed roster in its place; find out who replaced it.")
+                advice: "Put the newest signed roster in its place, and find out who replaced it.")
             return RosterState(roster: accepted, condition: .refused(reason))
         }
         if let accepted {
             guard accepted.roster.id == found.roster.id else {
                 let reason = VaultError(
-                    .replaced, "accept", "the roster", "It is another roster than the one that was accepted.",
-                    advice: "Put the newest signed roster in its place; find out who replaced it.")
+                    .replaced, "accept", "the roster", "It is not the roster that was accepted.",
+                    advice: "Put the newest signed roster in its place, and find out who replaced it.")
                 return RosterState(roster: accepted, condition: .refused(reason))
             }
             if found.roster.version < accepted.roster.version {
@@ -257,7 +257,7 @@ package final class RosterAuthority: Sendable {
         return look() ? reason() : first
     }
 
-    private static let noRoster = "A team key is known, and no roster of it was ever accepted."
+    private static let noRoster = "A team key is known, and no roster signed by it was ever accepted."
 }
 
 extension SignedRoster {

@@ -56,14 +56,14 @@ package enum RosterFile {
         {
             guard there.roster.id == roster.roster.id else {
                 throw VaultError(
-                    .replaced, "write", "the roster", "Another roster of the same team key is there.",
+                    .replaced, "write", "the roster", "Another roster of the same team key exists.",
                     advice:
-                        "Ask the team which one is right. Move that file away to go on with the one that was accepted here."
+                        "Ask the team which one is right. To continue with the accepted roster, move that file away."
                 )
             }
             guard there.roster.version < roster.roster.version else {
                 throw VaultError(
-                    .olderRoster, "write", "the roster", "Version \(there.roster.version) was signed meanwhile.",
+                    .olderRoster, "write", "the roster", "Version \(there.roster.version) was signed in the meantime.",
                     advice: "Run it again.")
             }
         }
@@ -138,7 +138,7 @@ package struct RosterMemory: Sendable {
         guard let known, known != other else { return other }
         if other.isNewer(than: known) { return other }
         guard known.isNewer(than: other) || known.teamKey == other.teamKey else {
-            throw Self.damaged(file, "It and \(Self.path(of: otherFile)) remember different team keys.")
+            throw Self.damaged(file, "It and \(Self.path(of: otherFile)) name different team keys.")
         }
         return known
     }
@@ -153,14 +153,14 @@ package struct RosterMemory: Sendable {
 
     private static func damaged(_ file: MemoryFile, _ reason: String) -> VaultError {
         VaultError(
-            .corrupt, "read what is remembered of the roster", path(of: file), reason,
+            .corrupt, "read the memory of the roster", path(of: file), reason,
             advice: "State the team key in the program or in the system's settings, then move the file away.")
     }
 
     private static func path(of file: MemoryFile) -> String { file.directory.appending(file.leaf).string }
 
     private func load(_ file: MemoryFile) throws(VaultError) -> Contents? {
-        let operation = "read what is remembered of the roster"
+        let operation = "read the memory of the roster"
         let found = try VaultError.onFiles(operation) { () throws(FileError) in try file.read(limit: Self.maximumSize) }
         guard let bytes = found else { return nil }
         guard let contents = Self.parse(bytes, group: group) else { throw Self.damaged(file, "It is damaged.") }
@@ -198,7 +198,7 @@ package struct RosterMemory: Sendable {
                 throw VaultError(
                     .wrongTeamKey, "accept", "the roster",
                     "The roster that was accepted before says that \(ended.roster.team) has succeeded this team key.",
-                    advice: "Nothing was accepted; put the newest signed roster in its place.")
+                    advice: "Nothing was accepted. Put the newest signed roster in its place.")
             }
             let isOfAnotherTeam =
                 contents.roster?.isOfTeam(known.teamKey) != true && known.roster?.isOfTeam(contents.teamKey) != true
@@ -227,7 +227,8 @@ package struct RosterMemory: Sendable {
         guard otherFile.attributes != nil else { return }
         let path = Self.path(of: otherFile)
         throw VaultError(
-            .denied, "accept the roster", path, "The accepted roster is stored, and this former memory is not removed.",
+            .denied, "accept the roster", path,
+            "The accepted roster is stored, but this former memory could not be removed.",
             advice: "Remove it: rm \(path.shellQuoted)")
     }
 

@@ -54,7 +54,7 @@ package struct SignedRoster: Sendable, Hashable {
         let signature = Array(bytes.suffix(Roster.signatureSize))
         guard roster.team.hasSigned(Self.digest(bytes.dropLast(Roster.signatureSize)), signature) else {
             throw VaultError(
-                .wrongTeamKey, "verify", "the roster", "Its signature does not fit.",
+                .wrongTeamKey, "verify", "the roster", "Its signature is wrong.",
                 advice: "Put the newest signed roster in its place.")
         }
         try requireChain()
@@ -70,7 +70,7 @@ package struct SignedRoster: Sendable, Hashable {
         let roster = try Roster(parsing: bytes.dropLast(Roster.signatureSize))
         guard roster.group == group else {
             throw VaultError(
-                .wrongGroup, "verify", "the roster", "It is that of another group.",
+                .wrongGroup, "verify", "the roster", "It belongs to another group.",
                 advice: "Put this group's roster in its place.")
         }
         self.init(roster, bytes: bytes)
@@ -140,7 +140,7 @@ extension Roster {
         else {
             throw VaultError(
                 .wrongTeamKey, "name the next team key of", "the roster",
-                "Only the present team key names the next one, and none that was one before.")
+                "Only the present team key can name the next one, and a former team key cannot be the next.")
         }
         var input: [UInt8] = []
         input.appendText(group)

@@ -45,11 +45,11 @@ final class SigningSecret: Sendable {
         var found: SigningSecret?
         try text.withUnsafeBytes { text throws(VaultError) in
             try KeyText.forEachKey(in: text, kind) { line throws(VaultError) in
-                guard found == nil else { throw kind.malformed("It holds more than one key.", subject) }
+                guard found == nil else { throw kind.malformed("It contains more than one key.", subject) }
                 found = try secret(line, kind, subject, passphrase)
             }
         }
-        guard let found else { throw kind.malformed("It holds no key.", subject) }
+        guard let found else { throw kind.malformed("It contains no key.", subject) }
         return found
     }
 

@@ -65,13 +65,13 @@ extension VaultDraft {
     fileprivate mutating func certify(by team: TeamKey, _ options: VaultOptions) throws(VaultError) {
         guard hasPersons, person != nil, var last = register.chain.last else {
             throw VaultError(
-                .locked, "certify the persons of", place.path, "None of its key slots is a person's.",
+                .locked, "certify the persons of", place.path, "None of its key slots belongs to a person.",
                 advice: "Add the first one with the team key: sealctl vault slot add --team-key FILE.")
         }
         if register.team == team.publicKey, last.isCertified(by: team.publicKey, vaultID: vaultID) {
             throw VaultError(
                 .alreadyExists, "certify the persons of", place.path, "This team key has certified them already.",
-                advice: "Nothing is to be done.")
+                advice: "Nothing needs to be done.")
         }
         // The opening has checked the key that the vault names: no key, or a former one.
         let known = KnownTeam(place: place, memory: try place.memory.load(), options)

@@ -37,7 +37,7 @@ struct BinaryPropertyListReader {
         var members = [String: PropertyListValue](minimumCapacity: count)
         for index in 0..<count {
             guard case .text(let range, let isWide) = try table.object(table.reference(index, from: references)) else {
-                throw .unsupported("a key that is no text")
+                throw .unsupported("a key that is not text")
             }
             let value = try value(of: table.reference(count + index, from: references))
             // Also keys that are other scalars of the same text: which of the two counted would be the reader's choice.
@@ -58,7 +58,7 @@ struct BinaryPropertyListReader {
             count = range.count / 2
         }
         guard let text = String(validating: units, as: UTF16.self) else {
-            throw .malformed("a text has half a character")
+            throw .malformed("a text has half of a surrogate pair")
         }
         return text
     }

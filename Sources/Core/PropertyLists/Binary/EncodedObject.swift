@@ -39,7 +39,7 @@ package enum EncodedObject {
     package init(
         _ head: UnsafeRawBufferPointer, at position: Int, end: Int, referenceSize: Int
     ) throws(StructureFault) {
-        guard let marker = head.first else { throw .malformed("an object lies outside") }
+        guard let marker = head.first else { throw .malformed("an object is outside the file") }
         let place = Place(head: head, position: position, end: end)
         switch marker >> 4 {
         case 0x0 where marker == 0x08 || marker == 0x09: self = .flag(marker == 0x09)
@@ -77,14 +77,14 @@ package enum EncodedObject {
 
         /// Of a number of more than 8 bytes the lower half.
         func number(at index: Int, size: Int) throws(StructureFault) -> UInt64 {
-            guard size <= head.count - index else { throw .malformed("an object reaches beyond its end") }
+            guard size <= head.count - index else { throw .malformed("an object extends beyond its end") }
             let skipped = max(0, size - 8)
             return head.bigEndian(index + skipped..<index + size)
         }
 
         func range(from index: Int, size: Int) throws(StructureFault) -> Range<Int> {
             let start = position + index
-            guard size <= end - start else { throw .malformed("an object reaches beyond its end") }
+            guard size <= end - start else { throw .malformed("an object extends beyond its end") }
             return start..<start + size
         }
 
@@ -105,14 +105,14 @@ package enum EncodedObject {
         func contents(unit: Int) throws(StructureFault) -> Range<Int> {
             var (index, count) = (1, low)
             if count == 0x0F {
-                guard head.count > 1 else { throw .malformed("an object reaches beyond its end") }
-                guard 0x10...0x13 ~= head[1] else { throw .malformed("a length is no number") }
+                guard head.count > 1 else { throw .malformed("an object extends beyond its end") }
+                guard 0x10...0x13 ~= head[1] else { throw .malformed("a length is not a number") }
                 let size = 1 << Int(head[1] & 0x0F)
                 count = Int(clamping: try number(at: 2, size: size))
                 index = 2 + size
             }
             let (size, isTooLarge) = count.multipliedReportingOverflow(by: unit)
-            guard !isTooLarge else { throw .malformed("an object reaches beyond its end") }
+            guard !isTooLarge else { throw .malformed("an object extends beyond its end") }
             return try range(from: index, size: size)
         }
     }
@@ -174,7 +174,7 @@ package struct PropertyListTrailer: Sendable {
         let (tableSize, isTooLarge) = count.multipliedReportingOverflow(by: offsetSize)
         guard !isTooLarge, table > Self.firstOffset, table < start, top < count,
             hasGaps ? tableSize <= start - table : tableSize == start - table
-        else { throw .malformed("its trailer does not fit its size") }
+        else { throw .malformed("its trailer does not match its size") }
         objectCount = count
         self.top = top
         self.table = table
@@ -188,7 +188,7 @@ package struct PropertyListTrailer: Sendable {
     @inline(__always)
     fileprivate func offset(_ number: UInt64?) throws(StructureFault) -> Int {
         guard let number, number >= UInt64(Self.firstOffset), number < UInt64(table) else {
-            throw .malformed("an object lies outside")
+            throw .malformed("an object is outside the file")
         }
         return Int(number)
     }
@@ -200,7 +200,7 @@ package struct PropertyListTrailer: Sendable {
 
     @inline(__always)
     fileprivate func number(_ number: UInt64?) throws(StructureFault) -> Int {
-        guard let number, number < UInt64(objectCount) else { throw .malformed("a reference leads nowhere") }
+        guard let number, number < UInt64(objectCount) else { throw .malformed("a reference has no target") }
         return Int(number)
     }
 }

@@ -127,7 +127,7 @@ package struct PropertyListStructure {
 
     private func requireKey(_ object: Int) throws(StructureFault) {
         guard case .text(let range, let isWide) = try table.object(object) else {
-            throw .unsupported("a key that is no text")
+            throw .unsupported("a key that is not text")
         }
         // No unit of UTF-16 has more than 3 bytes as UTF-8: most wide keys are not looked at.
         let units = isWide ? range.count / 2 : range.count

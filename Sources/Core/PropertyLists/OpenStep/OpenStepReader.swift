@@ -40,7 +40,7 @@ struct OpenStepReader {
                 }
         }
         try scanner.skipSpace()
-        guard scanner.cursor.isAtEnd, let whole = builder.whole else { throw .malformed("something behind its end") }
+        guard scanner.cursor.isAtEnd, let whole = builder.whole else { throw .malformed("text after its end") }
         return whole
     }
 
@@ -68,7 +68,7 @@ struct OpenStepReader {
             return .valueOrEnd
         }
         if scanner.take("<") {
-            guard scanner.cursor.byte != UInt8(ascii: "*") else { throw .unsupported("a value of GNUstep's") }
+            guard scanner.cursor.byte != UInt8(ascii: "*") else { throw .unsupported("a value of GNUstep") }
             try builder.add(.data(try scanner.data()))
         } else {
             try builder.add(.string(try scanner.string()))

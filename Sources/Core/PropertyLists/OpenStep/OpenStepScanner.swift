@@ -31,7 +31,7 @@ package struct OpenStepScanner {
             if cursor.take("//") {
                 _ = cursor.take(while: { $0 != 0x0A && $0 != 0x0D })
             } else if cursor.take("/*") {
-                guard cursor.take(through: "*/") != nil else { throw .malformed("a comment without end") }
+                guard cursor.take(through: "*/") != nil else { throw .malformed("an unterminated comment") }
             } else {
                 return
             }
@@ -64,7 +64,7 @@ package struct OpenStepScanner {
         }
         var text = Array(run)
         while true {
-            guard let byte = cursor.byte else { throw .malformed("a string without end") }
+            guard let byte = cursor.byte else { throw .malformed("an unterminated string") }
             cursor.step()
             if byte == mark { return String(decoding: text, as: UTF8.self) }
             var escape = OpenStepEscape(cursor: cursor)
@@ -85,7 +85,7 @@ package struct OpenStepScanner {
             if let first = half { bytes.append(first << 4 | digit) }
             half = half == nil ? digit : nil
         }
-        guard cursor.take(">"), half == nil else { throw .malformed("data that is cut off") }
+        guard cursor.take(">"), half == nil else { throw .malformed("truncated data") }
         return bytes
     }
 }
@@ -98,7 +98,7 @@ struct OpenStepEscape {
 
     /// - Throws: `StructureFault` `.malformed` for half a surrogate pair and for numbers of no character.
     mutating func scalar() throws(StructureFault) -> Unicode.Scalar {
-        guard let byte = cursor.byte else { throw .malformed("a string without end") }
+        guard let byte = cursor.byte else { throw .malformed("an unterminated string") }
         if 0x30...0x37 ~= byte { return try octal() }
         // Any other character, including one of several bytes, represents itself without the backslash.
         guard byte < 0x80 else { return character() }
@@ -124,7 +124,7 @@ struct OpenStepEscape {
             value = value << 3 | Int(byte & 7)
             cursor.step()
         }
-        guard let scalar = NeXTSTEPEncoding.scalar(value) else { throw .malformed("an escape of no character") }
+        guard let scalar = NeXTSTEPEncoding.scalar(value) else { throw .malformed("an invalid escape") }
         return scalar
     }
 
@@ -146,7 +146,7 @@ struct OpenStepEscape {
             count += 1
             cursor.step()
         }
-        guard count > 0 else { throw .malformed("an escape of no character") }
+        guard count > 0 else { throw .malformed("an invalid escape") }
         return value
     }
 

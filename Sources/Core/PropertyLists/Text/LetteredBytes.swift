@@ -79,7 +79,7 @@ package enum Base64 {
             if isLetter { letters += 1 } else { pads += 1 }
         }
         guard letters % 4 + pads == (pads > 0 ? 4 : 0), let bytes = decode(text) else {
-            throw .malformed("data that is cut off")
+            throw .malformed("truncated data")
         }
         return bytes
     }

@@ -37,14 +37,14 @@ struct PropertyListBuilder {
     }
 
     mutating func close() throws(StructureFault) {
-        guard let container = stack.popLast() else { throw .malformed("an end without a beginning") }
+        guard let container = stack.popLast() else { throw .malformed("an end tag without a start tag") }
         guard container.key == nil else { throw .malformed("a key without a value") }
         try place(container.kind == .array ? .array(container.values) : .dictionary(container.members))
     }
 
     mutating func key(_ key: String) throws(StructureFault) {
         guard innermost == .dictionary, stack[stack.count - 1].key == nil else {
-            throw .malformed("a key without a place")
+            throw .malformed("a key outside a dictionary")
         }
         guard key.utf8.count <= StructureLimits.longestKey else { throw .longKey }
         try count()

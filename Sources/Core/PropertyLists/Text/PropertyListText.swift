@@ -79,7 +79,7 @@ package enum PropertyListText {
             } else if byte == 0xEF {
                 // In valid UTF-8 two more bytes follow.
                 guard text[position + 1] != 0xBF || text[position + 2] < 0xBE else {
-                    throw .malformed("a character that is none")
+                    throw .malformed("an invalid character")
                 }
             }
         }

@@ -20,20 +20,20 @@ struct XMLPropertyListReader {
     private mutating func read() throws(StructureFault) -> PropertyListValue {
         try scanner.prolog()
         guard case .start(.plist)? = try scanner.tag() else {
-            throw .malformed("its root element is another, or empty")
+            throw .malformed("its root element is empty or not plist")
         }
         while let tag = try scanner.tag() {
             switch tag {
             case .start(let element): try start(element)
             case .empty(let element): try add(element, UnsafeRawBufferPointer(start: nil, count: 0))
             case .end(.plist):
-                guard builder.depth == 0, let whole = builder.whole else { throw .malformed("an element without end") }
-                guard try scanner.tag() == nil else { throw .malformed("something behind its end") }
+                guard builder.depth == 0, let whole = builder.whole else { throw .malformed("an unterminated element") }
+                guard try scanner.tag() == nil else { throw .malformed("text after its end") }
                 return whole
             case .end(let element): try end(element)
             }
         }
-        throw .malformed("an element without end")
+        throw .malformed("an unterminated element")
     }
 
     private mutating func start(_ element: XMLElement) throws(StructureFault) {
@@ -49,7 +49,7 @@ struct XMLPropertyListReader {
     private mutating func end(_ element: XMLElement) throws(StructureFault) {
         switch (element, builder.innermost) {
         case (.dict, .dictionary?), (.array, .array?): try builder.close()
-        default: throw .malformed("an end without a beginning")
+        default: throw .malformed("an end tag without a start tag")
         }
     }
 

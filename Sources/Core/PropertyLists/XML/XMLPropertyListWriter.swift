@@ -62,7 +62,7 @@ struct XMLPropertyListWriter {
         indent(depth)
         output += "<\(name)>".utf8
         for scalar in text.unicodeScalars where !XMLScanner.isCharacter(scalar.value) {
-            throw .unsupported("a control character, which XML cannot hold")
+            throw .unsupported("a control character, which XML cannot represent")
         }
         for byte in text.utf8 {
             switch byte {

@@ -14,7 +14,7 @@ enum XMLScalarText {
         let isHex = digits.starts(with: "0x".utf8) || digits.starts(with: "0X".utf8)
         if isHex { digits = digits.dropFirst(2) }
         guard !digits.isEmpty, digits.allSatisfy({ isDigit($0, isHex: isHex) }) else {
-            throw .malformed("an integer that is no number")
+            throw .malformed("an invalid integer")
         }
         guard let magnitude = UInt64(String(decoding: digits, as: UTF8.self), radix: isHex ? 16 : 10) else {
             throw .unsupported("a number of more than 64 bits")
@@ -36,14 +36,14 @@ enum XMLScalarText {
             // Rejects other syntax that Swift accepts as a number, such as hexadecimal.
             guard number.utf8.allSatisfy({ isDigit($0, isHex: false) || "+-.eE".utf8.contains($0) }),
                 let value = Double(number)
-            else { throw .malformed("a real number that is none") }
+            else { throw .malformed("an invalid real number") }
             return value
         }
     }
 
     static func date(_ text: UnsafeRawBufferPointer) throws(StructureFault) -> PropertyListDate {
         guard let date = CivilTime(UnsafeRawBufferPointer(rebasing: try trimmed(text)))?.date else {
-            throw .malformed("a date that is none")
+            throw .malformed("an invalid date")
         }
         return date
     }
@@ -62,7 +62,7 @@ enum XMLScalarText {
     {
         let start = text.firstIndex { !XMLScanner.isSpace($0) } ?? text.endIndex
         let end = text.lastIndex { !XMLScanner.isSpace($0) }.map { $0 + 1 } ?? start
-        guard end - start <= longest else { throw .malformed("a number of too many digits") }
+        guard end - start <= longest else { throw .malformed("a number with too many digits") }
         return text[start..<end]
     }
 

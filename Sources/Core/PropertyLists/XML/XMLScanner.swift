@@ -39,9 +39,9 @@ package struct XMLScanner {
             // In nearly all cases a tag follows.
             guard let next = cursor.second, next == UInt8(ascii: "!") || next == UInt8(ascii: "?") else { return }
             if cursor.take("<!--") {
-                guard cursor.take(through: "-->") != nil else { throw .malformed("a comment without end") }
+                guard cursor.take(through: "-->") != nil else { throw .malformed("an unterminated comment") }
             } else if cursor.take("<?") {
-                guard cursor.take(through: "?>") != nil else { throw .malformed("an instruction without end") }
+                guard cursor.take(through: "?>") != nil else { throw .malformed("an unterminated instruction") }
             } else {
                 return
             }
@@ -49,7 +49,7 @@ package struct XMLScanner {
     }
 
     private mutating func declaration() throws(StructureFault) {
-        guard let text = cursor.take(through: "?>") else { throw .malformed("a declaration without end") }
+        guard let text = cursor.take(through: "?>") else { throw .malformed("an unterminated declaration") }
         var attributes = XMLScanner(text, encoding: encoding)
         while true {
             attributes.skipSpace()
@@ -58,7 +58,7 @@ package struct XMLScanner {
             let value = String(decoding: try attributes.attributeValue(), as: UTF8.self).lowercased()
             guard !name.elementsEqual("encoding".utf8) else {
                 let known = encoding == .utf16 ? ["utf-16"] : ["utf-8", "utf8", "us-ascii", "ascii"]
-                guard known.contains(value) else { throw .unsupported("another encoding than its bytes say") }
+                guard known.contains(value) else { throw .unsupported("an encoding other than that of its bytes") }
                 continue
             }
         }
@@ -93,7 +93,7 @@ package struct XMLScanner {
         skipSpace()
         if !isEnd, element == .plist { try version() }
         if !isEnd, cursor.take("/>") { return .empty(element) }
-        guard cursor.take(">") else { throw .malformed("a tag without end, or with an attribute") }
+        guard cursor.take(">") else { throw .malformed("an unterminated tag, or one with an attribute") }
         return isEnd ? .end(element) : .start(element)
     }
 
@@ -109,10 +109,10 @@ package struct XMLScanner {
             if cursor.take("&") {
                 try addReference(to: &text)
             } else if cursor.take("<![CDATA[") {
-                guard let section = cursor.take(through: "]]>") else { throw .malformed("a section without end") }
+                guard let section = cursor.take(through: "]]>") else { throw .malformed("an unterminated section") }
                 text += section
             } else if cursor.take("<!--") {
-                guard cursor.take(through: "-->") != nil else { throw .malformed("a comment without end") }
+                guard cursor.take(through: "-->") != nil else { throw .malformed("an unterminated comment") }
             } else {
                 try end(of: element)
                 return .pieces(text)
@@ -124,7 +124,7 @@ package struct XMLScanner {
     private static func isPlain(_ byte: UInt8) -> Bool { byte != UInt8(ascii: "<") && byte != UInt8(ascii: "&") }
 
     private mutating func end(of element: XMLElement) throws(StructureFault) {
-        guard case .end(element)? = try tag() else { throw .malformed("an element without end") }
+        guard case .end(element)? = try tag() else { throw .malformed("an unterminated element") }
     }
 
     private mutating func addReference(to text: inout [UInt8]) throws(StructureFault) {
@@ -146,8 +146,8 @@ package struct XMLScanner {
     private mutating func reference() throws(StructureFault) -> Unicode.Scalar {
         for entity in Self.entities where cursor.take(entity.name) { return entity.scalar }
         let name = cursor.take(while: { $0 != UInt8(ascii: ";") && !Self.isSpace($0) && Self.isPlain($0) })
-        guard cursor.take(";") else { throw .malformed("a reference without end") }
-        guard let mark = name.first else { throw .malformed("a reference to no character") }
+        guard cursor.take(";") else { throw .malformed("an unterminated reference") }
+        guard let mark = name.first else { throw .malformed("a reference to an invalid character") }
         guard mark == UInt8(ascii: "#") else { throw .unsupported("an entity of its own") }
         // The prefix is longer than any allowed reference. No writer produces long rows of zeros.
         return try character(Array(name.prefix(16)))
@@ -161,7 +161,7 @@ package struct XMLScanner {
         guard digits.allSatisfy({ HexDigits.value(of: $0) != nil }),
             let value = UInt32(String(decoding: digits, as: UTF8.self), radix: isHex ? 16 : 10),
             let scalar = Unicode.Scalar(value), Self.isCharacter(value)
-        else { throw .malformed("a reference to no character") }
+        else { throw .malformed("a reference to an invalid character") }
         return scalar
     }
 
@@ -191,7 +191,7 @@ package struct XMLScanner {
         }
         cursor.step()
         let text = cursor.take(while: { $0 != mark && $0 != UInt8(ascii: "<") })
-        guard cursor.byte == mark else { throw .malformed("an attribute without end") }
+        guard cursor.byte == mark else { throw .malformed("an unterminated attribute") }
         cursor.step()
         return text
     }

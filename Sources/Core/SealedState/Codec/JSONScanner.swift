@@ -99,7 +99,7 @@ extension JSONScanner {
         if next == nil { throw fault("it is empty") }
         try value(depth: 0)
         skipSpace()
-        if next != nil { throw fault("something follows the value") }
+        if next != nil { throw fault("the value is followed by other text") }
     }
 
     private func fault(_ reason: String) -> JSONFault { JSONFault(reason, at: position, in: json) }
@@ -210,7 +210,7 @@ extension JSONScanner {
                 position += length
             }
         }
-        throw fault("a string has no end")
+        throw fault("a string is unterminated")
     }
 
     /// - Returns: The escaped scalar.

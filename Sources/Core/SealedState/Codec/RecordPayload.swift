@@ -79,7 +79,7 @@ enum CodingFault {
             "\(path(context.codingPath)) has no value of type \(type)."
         case DecodingError.dataCorrupted(let context): "\(path(context.codingPath)) is not valid."
         case EncodingError.invalidValue(_, let context): "\(path(context.codingPath)) cannot be encoded."
-        default: "It does not fit the type."
+        default: "It does not match the type."
         }
     }
 
@@ -115,11 +115,11 @@ extension StructureFault {
     /// The advice for a writer.
     var writingAdvice: String {
         switch self {
-        case .tooDeep: "Nest the value less; the old one stands."
-        case .tooManyValues, .tooMuchContent: "Write less in one record; the old value stands."
-        case .longKey: "Use shorter keys, and keep long texts as values; the old value stands."
-        case .stackedMarks: "Correct the text; the old value stands."
-        case .cycle, .unsupported, .malformed: "Write what the codec can hold; the old value stands."
+        case .tooDeep: "Nest the value less; the old value remains."
+        case .tooManyValues, .tooMuchContent: "Write less in one record; the old value remains."
+        case .longKey: "Use shorter keys, and store long texts as values; the old value remains."
+        case .stackedMarks: "Correct the text; the old value remains."
+        case .cycle, .unsupported, .malformed: "Write a value that the codec can represent; the old value remains."
         }
     }
 }

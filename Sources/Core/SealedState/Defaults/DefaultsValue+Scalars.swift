@@ -45,7 +45,7 @@ extension DefaultsValue where Self: BinaryInteger & Codable {
             case .real(let number): Self(exactly: number)
             default: throw .found(propertyList, insteadOf: "an integer")
             }
-        guard let value else { throw DefaultsFault("It is a number that \(Self.self) does not hold.") }
+        guard let value else { throw DefaultsFault("It is a number that \(Self.self) cannot represent.") }
         self = value
     }
 }
@@ -127,7 +127,7 @@ extension URL: DefaultsValue {
         } else if let url = URL(string: text) {
             self = url
         } else {
-            throw DefaultsFault("It is no address.")
+            throw DefaultsFault("It is not an address.")
         }
     }
 }

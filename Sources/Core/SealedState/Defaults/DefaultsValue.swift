@@ -105,7 +105,7 @@ extension Dictionary: DefaultsValue where Key == String, Value: DefaultsValue {
 extension DefaultsValue {
     /// Returns the property list; inside a container nil cannot be represented.
     fileprivate func requiredPropertyList() throws(DefaultsFault) -> PropertyListValue {
-        guard let value = try propertyList() else { throw DefaultsFault("A container of it holds nil.") }
+        guard let value = try propertyList() else { throw DefaultsFault("It contains nil.") }
         return value
     }
 }
@@ -118,7 +118,7 @@ extension DefaultsValue where Self: RawRepresentable, RawValue: DefaultsValue {
     /// From a raw value of the type.
     public init(propertyList: PropertyListValue) throws(DefaultsFault) {
         guard let value = Self(rawValue: try RawValue(propertyList: propertyList)) else {
-            throw DefaultsFault("Its raw value is none of \(Self.self).")
+            throw DefaultsFault("Its raw value is not one of \(Self.self).")
         }
         self = value
     }
@@ -142,7 +142,7 @@ extension DefaultsValue where Self: Codable & RawRepresentable, RawValue: Defaul
     /// From a raw value of the type.
     public init(propertyList: PropertyListValue) throws(DefaultsFault) {
         guard let value = Self(rawValue: try RawValue(propertyList: propertyList)) else {
-            throw DefaultsFault("Its raw value is none of \(Self.self).")
+            throw DefaultsFault("Its raw value is not one of \(Self.self).")
         }
         self = value
     }
@@ -160,7 +160,7 @@ enum DefaultsCoding {
         } catch {
             throw DefaultsFault(CodingFault.describe(error))
         }
-        throw DefaultsFault("It encodes as nothing.")
+        throw DefaultsFault("It encodes no value.")
     }
 
     static func decode<Value: Decodable>(
@@ -176,6 +176,6 @@ enum DefaultsCoding {
         } catch {
             throw DefaultsFault(CodingFault.describe(error))
         }
-        throw DefaultsFault("It decodes as nothing.")
+        throw DefaultsFault("It decodes no value.")
     }
 }

@@ -79,7 +79,7 @@ extension SealedDefaults {
         StoreError(
             .tooLarge, "write", file.place.name.text,
             "The value of \(key.printable) has \(size) bytes; \(options.maximumValueSize) are allowed.",
-            advice: "Keep it in a record or a file of its own; the old value stands.")
+            advice: "Store it in a record or a file of its own; the old value remains.")
     }
 
     private func warn(of warnings: [DefaultsWarning]) {

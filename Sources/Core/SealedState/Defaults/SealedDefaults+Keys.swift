@@ -91,13 +91,13 @@ extension SealedDefaults {
     func undecodable(_ key: String, _ fault: DefaultsFault) -> StoreError {
         StoreError(
             .undecodable, "read", "\(file.place.name.text), key \(key.printable),", fault.reason,
-            advice: "Look at the program that wrote it, or remove the key.")
+            advice: "Examine the program that wrote it, or remove the key.")
     }
 
     func unencodable(_ key: String, _ fault: DefaultsFault) -> StoreError {
         StoreError(
             .unencodable, "write", "\(file.place.name.text), key \(key.printable),", fault.reason,
-            advice: "Write what a property list can hold; the old value stands.")
+            advice: "Write a value that a property list can represent; the old value remains.")
     }
 }
 

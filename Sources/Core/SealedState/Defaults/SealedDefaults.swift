@@ -145,9 +145,9 @@ public enum DefaultsWarning: Hashable, Sendable, CustomStringConvertible {
     public var description: String {
         switch self {
         case .largeValue(let key, let size, let suite):
-            "The value of \(key.printable) in the suite \(suite) has \(size) bytes. Keep it in a record or a file of its own."
+            "The value of \(key.printable) in the suite \(suite) has \(size) bytes. Store it in its own record or file."
         case .beganAnew(let suite, let sequence):
-            "The file of the suite \(suite) was gone, though sequence \(sequence) of it was accepted; it begins anew. "
+            "The file of the suite \(suite) was missing after sequence \(sequence) was accepted. It was created again. "
                 + "Find out what removed it."
         }
     }

@@ -101,7 +101,7 @@ extension RecordReader {
                 "It has version \(blob.header.schemaVersion); this program reads \(Self.suiteVersion).")
         }
         guard blob.header.codec == .binaryPropertyList else {
-            throw StoreError(.undecodable, "read", name, "It is no property list.")
+            throw StoreError(.undecodable, "read", name, "It is not a property list.")
         }
         let limits = options.structureLimits
         let value = try blob.opened.plaintext.withUnsafeBytes { bytes throws(StoreError) in
@@ -110,7 +110,7 @@ extension RecordReader {
             }
         }
         guard case .dictionary(let values) = value else {
-            throw StoreError(.undecodable, "read", name, "It is no dictionary.")
+            throw StoreError(.undecodable, "read", name, "It is not a dictionary.")
         }
         return values
     }
@@ -139,7 +139,7 @@ extension RecordWriter {
             throw StoreError(
                 .tooLarge, "write", name,
                 "The suite has \(bytes.count) bytes; \(reader.options.maximumRecordSize) are allowed.",
-                advice: "Keep what is large in records or files of its own; the old values stand.")
+                advice: "Store large values in records or files of their own; the old values remain.")
         }
         let payload = RecordPayload(
             Data(bytes), codec: .binaryPropertyList, schemaVersion: RecordReader.suiteVersion, notAfter: 0)

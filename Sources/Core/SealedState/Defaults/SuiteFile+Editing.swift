@@ -65,7 +65,7 @@ extension SuiteFile {
             if let result { return result }
         }
         throw StoreError(
-            .containerMissing, "write", place.name.text, "The container was replaced again and again.",
+            .containerMissing, "write", place.name.text, "The container was replaced repeatedly.",
             advice: "Find out what replaces \(store.containerPath).")
     }
 
@@ -131,8 +131,8 @@ extension SuiteFile {
         if let error = error as? StoreError { return error }
         // The error's own text stays in its cause: it may contain contents.
         return StoreError(
-            .declined, "update", place.name.text, "The change was given up by the program itself.",
-            advice: "See the cause; nothing was written.", cause: error)
+            .declined, "update", place.name.text, "The program's own closure threw an error.",
+            advice: "See the underlying error; nothing was written.", cause: error)
     }
 }
 

@@ -78,7 +78,7 @@ package final class SuiteFile: Sendable {
         let last = try readOnce(from: store)
         if let contents = last.contents { return contents }
         throw StoreError(
-            .file, "read", place.name.text, "It was removed and written anew again and again.", advice: "Try again.")
+            .file, "read", place.name.text, "It was removed and written again repeatedly.", advice: "Try again.")
     }
 
     /// The result of one look.
@@ -119,7 +119,7 @@ package final class SuiteFile: Sendable {
         case .nothing where store.reader.isMissing(place):
             throw StoreError(
                 .absent, "read", place.name.text, error.reason,
-                advice: "Find out what removed it; to begin anew, write a value or remove the suite.")
+                advice: "Find out what removed it; to begin again, write a value or remove the suite.")
         case .nothing: return Reading(contents: SuiteContents(absent: place.context.nameTag), isSettled: true)
         case .tombstone(let tombstone):
             return Reading(

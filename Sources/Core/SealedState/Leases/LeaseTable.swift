@@ -73,7 +73,7 @@ struct LeaseTable {
     ) throws(StoreError) -> HeldLease {
         let highest = max(previous?.number ?? 0, reader.watermarks.mark(of: place.context.nameTag)?.sequence ?? 0)
         guard highest < LeaseRecord.maximumNumber - Self.maximumPassedBy else {
-            throw StoreError(.sequenceJump, "take the lease", name, "Its fence cannot grow any further.")
+            throw StoreError(.sequenceJump, "take the lease", name, "Its fence has reached the maximum.")
         }
         for number in highest + 1...highest + Self.maximumPassedBy {
             do throws(StoreError) {
@@ -83,7 +83,8 @@ struct LeaseTable {
                 guard error.code == .lockTimeout else { throw error }
             }
         }
-        throw StoreError(.leaseTimeout, "take the lease", name, "The bytes of its next fences are all held by others.")
+        throw StoreError(
+            .leaseTimeout, "take the lease", name, "Other programs hold the bytes of all of its next fences.")
     }
 
     private static let maximumPassedBy: UInt64 = 64
@@ -128,15 +129,16 @@ struct LeaseTable {
             throw lost(fence, "The lease's record is refused (\(error.code.rawValue)).", error)
         }
         guard let record = found, record.number == fence.number, record.state == .held else {
-            throw lost(fence, "Another holder came after it, or it was given back.")
+            throw lost(fence, "Another holder has taken it, or it was released.")
         }
-        guard record.isRunning(at: .now) else { throw lost(fence, "Its time is up.") }
+        guard record.isRunning(at: .now) else { throw lost(fence, "It has expired.") }
         return record
     }
 
     private func lost(_ fence: LeaseFence, _ reason: String, _ cause: StoreError? = nil) -> StoreError {
         StoreError(
-            .leaseLost, "rely on the lease", fence.lease, "Fence \(fence.number) holds no more. \(reason)", cause: cause
+            .leaseLost, "use the lease", fence.lease, "Fence \(fence.number) is not valid any more. \(reason)",
+            cause: cause
         )
     }
 
@@ -226,7 +228,7 @@ struct LeaseRecord: SealedRecord, Equatable {
     func requirePlausible(sequence: UInt64) throws(StoreError) {
         let (limit, overflow) = sequence.addingReportingOverflow(1 << 20)
         guard overflow || number <= limit, number < Self.maximumNumber, lastCompleted <= number else {
-            throw StoreError(.invalid, "read the lease", "its record", "Its fences do not fit its sequence.")
+            throw StoreError(.invalid, "read the lease", "its record", "Its fences do not match its sequence.")
         }
     }
 

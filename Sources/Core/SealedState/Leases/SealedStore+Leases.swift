@@ -122,7 +122,9 @@ struct LeaseWait {
             case .busy(let number, let remaining):
                 if waitedSince == nil { waitedSince = number }
                 let left = deadline - ContinuousClock.now
-                guard left > .zero else { throw timeout("Holder \(number) kept it for the whole limit of \(limit).") }
+                guard left > .zero else {
+                    throw timeout("Holder \(number) kept it for the whole time limit of \(limit).")
+                }
                 guard let signal else {
                     // Checked once more after the watch is in place: an earlier change wakes no waiter.
                     signal = LeaseSignal(watching: LeaseTable.path(of: name, in: store.containerPath))
@@ -147,7 +149,7 @@ struct LeaseWait {
             }
         } catch {
             guard error.code == .lockTimeout else { throw error }
-            throw timeout("The lock of its record was held by somebody else for the whole limit.", error)
+            throw timeout("Another program held the lock of its record for the whole time limit.", error)
         }
     }
 

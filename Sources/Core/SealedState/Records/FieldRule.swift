@@ -101,7 +101,7 @@ extension FieldConstraint where Value: Collection & SendableMetatype {
 
     private static func bounds(of limits: some RangeExpression<Int>) -> (lowest: Int, highest: Int) {
         let (lowest, highest) = unclampedBounds(of: limits)
-        precondition(highest >= max(0, lowest), "A rule on the length allows no length at all: \(limits).")
+        precondition(highest >= max(0, lowest), "A length rule allows no length: \(limits).")
         return (max(0, lowest), highest)
     }
 
@@ -128,12 +128,12 @@ extension FieldConstraint where Value: Collection & SendableMetatype {
 extension FieldConstraint where Value: Comparable & Sendable {
     /// Between two bounds, both allowed.
     public static func range(_ limits: ClosedRange<Value>) -> Self {
-        Self("must lie between \(limits.lowerBound) and \(limits.upperBound)") { limits.contains($0) }
+        Self("must be between \(limits.lowerBound) and \(limits.upperBound)") { limits.contains($0) }
     }
 
     /// From a bound up to but excluding another one.
     public static func range(_ limits: Range<Value>) -> Self {
-        precondition(!limits.isEmpty, "A rule on the range allows no value at all: \(limits).")
+        precondition(!limits.isEmpty, "A range rule allows no value: \(limits).")
         return Self("must be at least \(limits.lowerBound) and below \(limits.upperBound)") { limits.contains($0) }
     }
 
@@ -177,7 +177,7 @@ extension FieldConstraint where Value: StringProtocol & Sendable, Value.SubSeque
         _ pattern: @autoclosure @escaping @Sendable () -> Regex<Output>, upTo maximum: Int = 64,
         _ reason: String = "must have the required form"
     ) -> Self {
-        precondition(maximum >= 0, "A rule on the form allows no length at all: up to \(maximum) bytes.")
+        precondition(maximum >= 0, "A form rule allows no length: up to \(maximum) bytes.")
         let pattern = ConfinedPattern(pattern)
         return Self("\(reason), in at most \(maximum) bytes") { text in
             text.utf8.count <= maximum && pattern.matchesWhole(text)

@@ -95,7 +95,7 @@ extension TokenDigest: Codable {
         let container = try decoder.singleValueContainer()
         guard let digest = TokenDigest(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "It is no token digest of a known version.")
+                in: container, debugDescription: "It is not a token digest of a known version.")
         }
         self = digest
     }
@@ -131,8 +131,8 @@ extension SealedStore {
         guard !token.isEmpty else {
             return .failure(
                 StoreError(
-                    .unencodable, "make a token's digest for", group.identifier, "The token is empty.",
-                    advice: "Keep no digest where there is no token."))
+                    .unencodable, "create a token's digest for", group.identifier, "The token is empty.",
+                    advice: "Store no digest without a token."))
         }
         let salt = Bytes16(filling: { SecureRandom.fill($0) })
         do throws(VaultError) {
@@ -141,7 +141,7 @@ extension SealedStore {
                     TokenDigest(keyID: id, salt: salt, hash: TokenDigest.hash(token, salt: salt, key: key))
                 })
         } catch {
-            return .failure(StoreError(error, "make a token's digest with"))
+            return .failure(StoreError(error, "create a token's digest with"))
         }
     }
 
@@ -158,7 +158,7 @@ extension SealedStore {
             StoreError(
                 .unknownKey, "check a token in", group.identifier,
                 "Its digest was made under token key \(digest.keyID.hexadecimal), which the vault does not hold.",
-                advice: "Bring in a backup of the vault that it was made with, or make it anew from the token."))
+                advice: "Import a backup of the vault with which it was created, or create it again from the token."))
     }
 }
 

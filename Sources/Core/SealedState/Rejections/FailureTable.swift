@@ -8,58 +8,58 @@ enum FailureTable {
             advice: "Show the placeholder until the producing program has written it."),
         CodeEntry(
             .locked, .key, says: "The key is protected until the vault is unlocked.",
-            advice: "Unlock the vault; no new key is made meanwhile."),
+            advice: "Unlock the vault; no new key was created."),
     ]
 
     private static let writing = [
-        CodeEntry(.unencodable, says: "The value cannot be written down.", advice: seeReason),
-        CodeEntry(.invalidName, says: "It is no valid name of a record.", advice: seeReason),
+        CodeEntry(.unencodable, says: "The value cannot be encoded.", advice: seeReason),
+        CodeEntry(.invalidName, says: "It is not a valid record name.", advice: seeReason),
         CodeEntry(
             .lockTimeout, says: "Another program held the record's lock for the whole time limit.",
             advice: "Try again, or end the program that holds the lock."),
         CodeEntry(.cancelled, says: "The calling task was cancelled while it waited.", advice: seeReason),
         CodeEntry(
-            .durabilityUnknown, says: "The new value is in place, but whether it outlives a power loss is not known.",
+            .durabilityUnknown, says: "The new value is in place, but it may not survive a power loss.",
             advice: "Read it back, and write it again if in doubt."),
         CodeEntry(
-            .noSpace, says: "The file system is full.", advice: "Free space and write again; the old value stands."),
+            .noSpace, says: "The file system is full.", advice: "Free space and write again; the old value remains."),
         CodeEntry(
             .quotaExceeded, says: "The user's or the group's disk quota is used up.",
-            advice: "Free space within the quota or raise it, and write again; the old value stands."),
+            advice: "Free space within the quota or raise it, and write again; the old value remains."),
         CodeEntry(
             .readOnly, says: "The file system is mounted read-only.",
-            advice: "Mount the file system for writing; the old value stands."),
+            advice: "Mount the file system for writing; the old value remains."),
         CodeEntry(
-            .conflict, says: "What lies there is not what the write's condition asks for; nothing was written.",
-            advice: "Read it again and decide anew."),
+            .conflict, says: "The stored record does not satisfy the write's condition; nothing was written.",
+            advice: "Read it again and repeat the decision."),
         CodeEntry(
-            .leaseLost, says: "Another program has taken the lease meanwhile; nothing was written.",
-            advice: "Take the lease again; what another program did meanwhile counts."),
+            .leaseLost, says: "Another program has taken the lease in the meantime; nothing was written.",
+            advice: "Take the lease again, and expect changes by its other holder."),
         CodeEntry(
             .declined,
-            says: "The program's own change gave the update up; nothing was written.",
+            says: "The program's own closure threw an error; nothing was written.",
             advice: seeReason),
         CodeEntry(
             .lockLost,
             says:
-                "The new value is in place, but the container's lock file was replaced meanwhile: a write may be lost.",
-            advice: "Read it back, and write it again if it is not there."),
+                "The new value is in place, but the container's lock file was replaced: a write may be lost.",
+            advice: "Read it back, and write it again if it is missing."),
         CodeEntry(
-            .invalidCursor, says: "It is no cursor of this record's updates.",
-            advice: "Begin without a cursor."),
-        CodeEntry(.leaseTimeout, says: "Others held the lease for the whole time limit.", advice: seeReason),
-        CodeEntry(.watchLimit, says: "The system gives no more watches for changes.", advice: seeReason),
-        CodeEntry(.permissionDenied, says: "The system's permissions refuse it.", advice: seeReason),
+            .invalidCursor, says: "It is not a cursor of this record's updates.",
+            advice: "Start without a cursor."),
+        CodeEntry(.leaseTimeout, says: "Other programs held the lease for the whole time limit.", advice: seeReason),
+        CodeEntry(.watchLimit, says: "The system provides no more file watches.", advice: seeReason),
+        CodeEntry(.permissionDenied, says: "The system's permissions do not allow it.", advice: seeReason),
     ]
 
     private static let setUp = [
-        CodeEntry(.notEntitled, says: "The program's entitlements do not hold the group.", advice: seeReason),
+        CodeEntry(.notEntitled, says: "The group is not in the program's entitlements.", advice: seeReason),
         CodeEntry(.entitlements, says: "The program's entitlements cannot be used.", advice: seeReason),
-        CodeEntry(.container, says: "The group's container or its place cannot be used as it is.", advice: seeReason),
+        CodeEntry(.container, says: "The group's container or its directory is unsafe or unusable.", advice: seeReason),
         CodeEntry(.containerMissing, says: "The group has no container, or it was removed.", advice: seeReason),
         CodeEntry(.vaultAbsent, says: "The group has no vault yet.", advice: seeReason),
         CodeEntry(.vaultCorrupt, says: "The vault is damaged.", advice: seeReason),
-        CodeEntry(.vaultMissing, says: "The vault, or one of its files, is gone.", advice: seeReason),
+        CodeEntry(.vaultMissing, says: "The vault, or one of its files, is missing.", advice: seeReason),
         CodeEntry(.vaultReplaced, says: "The vault is not the one that this user's programs know.", advice: seeReason),
         CodeEntry(.vaultNotAccepted, says: "Nothing vouches for the vault yet.", advice: seeReason),
         CodeEntry(.vaultRolledBack, says: "An older copy of the vault was put in its place.", advice: seeReason),
@@ -69,16 +69,16 @@ enum FailureTable {
             .orphanedBlobs, says: "Blobs exist whose key the vault does not have; no new key was made.",
             advice: seeReason),
         CodeEntry(
-            .keyInUse, says: "The key is active, or something still needs it, or whether it does cannot be known.",
-            advice: "Rotate first, end the programs that hold it, or force it by name."),
+            .keyInUse, says: "The key is active, or is still needed, or it is not known whether it is needed.",
+            advice: "Rotate first, end the programs that hold it, or repeat its id with --force-key."),
         CodeEntry(
             .keyNotFound, says: "The vault has no key of that id.",
-            advice: "See which keys there are: sealctl vault rotate --status."),
+            advice: "See the keys: sealctl vault rotate --status."),
         CodeEntry(
-            .roster, says: "The group's team key, or what is remembered of its roster, cannot be used.",
+            .roster, says: "The group's team key, or the memory of its roster, cannot be used.",
             advice: seeReason),
         CodeEntry(.vault, says: "The vault cannot be used.", advice: seeReason),
-        CodeEntry(.file, says: "The file system refused.", advice: seeReason),
+        CodeEntry(.file, says: "The file system reported an error.", advice: seeReason),
     ]
 
     private static let seeReason = "See the reason."
@@ -104,26 +104,26 @@ extension StoreError.Code {
 extension FailureTable {
     static let plaintextImport = [
         CodeEntry(
-            .sourceUnusable, says: "The file to be moved in is missing or is none that can be moved.",
+            .sourceUnusable, says: "The file to import is missing or is not a file that can be imported.",
             advice: "Name another file."),
         CodeEntry(
-            .sourceMalformed, says: "The file to be moved in is not what it is said to be.",
-            advice: "Correct it, or move it in as what it is."),
+            .sourceMalformed, says: "The file to import does not have the stated form.",
+            advice: "Correct it, or import it in its own form."),
         CodeEntry(
-            .sourceChanged, says: "The file was written while it was moved in, and is as its writer left it.",
+            .sourceChanged, says: "The file was written while it was imported, and was not changed by the import.",
             advice: "End the program that writes it, then try again."),
         CodeEntry(
-            .sourceKept, says: "The plaintext was sealed and could not be removed.",
-            advice: "Remove the plaintext, or try again as a user who may."),
+            .sourceKept, says: "The plaintext was sealed but could not be removed.",
+            advice: "Remove the plaintext, or try again as a user with the permission."),
         CodeEntry(
             .verificationFailed,
-            says: "What was sealed does not read back as what was to be sealed, and the plaintext is as it was.",
-            advice: "Look for what else writes there, and test the disk and the memory of this machine."),
+            says: "The sealed value does not read back as the original; the plaintext was not changed.",
+            advice: "Find other programs that write there, and test the disk and the memory of this machine."),
         CodeEntry(
             .wrongKey, says: "The key does not open the file, or the file was changed.",
             advice: "Try the key that the file was sealed with."),
         CodeEntry(
-            .cipherUnavailable, says: "This processor has no instructions for the cipher.",
-            advice: "Move the file in on a machine that has them: x86-64 with AES-NI, or ARM with its extension."),
+            .cipherUnavailable, says: "This processor lacks the instructions for the cipher.",
+            advice: "Import the file on a machine that has them: x86-64 with AES-NI, or ARM with its extension."),
     ]
 }

@@ -47,22 +47,22 @@ public enum ReadCheck: String, CaseIterable, Comparable, Sendable {
     private var position: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 
     private static let meanings: [ReadCheck: String] = [
-        .size: "no larger than the store reads",
+        .size: "no larger than the store's limit",
         .shape: "a regular file with the shape of a sealed blob of a known format",
         .place: "sealed for this group, kind and name",
-        .key: "the vault holds its key, for its suite, and can use it now",
+        .key: "the vault holds its key for its suite, and the key is available",
         .epoch: "the vault has the same epoch for that key",
-        .commitment: "the header is what was written under that key",
+        .commitment: "the header is authentic under that key",
         .retirement: "no completed rotation has retired its key",
-        .contents: "the contents are what was sealed",
+        .contents: "the contents are authentic",
         .authority: "signed by a writer with the right, where the roster governs its name",
-        .order: "not behind what was accepted before, nor beside it, nor too far ahead",
+        .order: "not older than the accepted state, not a different blob of the same sequence, not too far ahead",
         .version: "a schema version that the type reads",
-        .structure: "nesting and number of values are safe to decode",
+        .structure: "nesting and number of values are within the limits",
         .decoding: "it decodes as the type",
-        .migration: "the steps from an older version succeed",
-        .freshness: "not expired, and not of the future",
-        .rules: "the record's own rules hold",
+        .migration: "the migration steps from an older version succeed",
+        .freshness: "not expired, and not sealed in the future",
+        .rules: "the record's own rules are satisfied",
     ]
 }
 

@@ -44,8 +44,8 @@ extension RecordReader {
             return error.code == .notFound ? nil : Self.notKept(error, place)
         }
         return StoreError(
-            .file, "keep in quarantine", place.name.text, "As many of its blobs are kept there as may be.",
-            advice: "Look at them, and remove what is not needed.")
+            .file, "keep in quarantine", place.name.text, "The quarantine has the maximum number of its blobs.",
+            advice: "Examine them, and remove those that are not needed.")
     }
 
     /// Returns the error that prevented the copy: it is no rejection of the record.

@@ -81,7 +81,7 @@ enum RejectionTable {
         CodeEntry(
             .tooLarge, .size, .rejection,
             says: "The file is larger than this store reads; none of it was examined.",
-            advice: "Raise the store's size limit if the record is yours."),
+            advice: "Raise the store's size limit if the record is one of yours."),
         CodeEntry(
             .malformed, .shape, [.rejection, .evidence],
             says: "It is not a sealed blob, or it is damaged beyond recognition.",
@@ -93,26 +93,26 @@ enum RejectionTable {
         CodeEntry(
             .wrongKind, .place, [.rejection, .evidence],
             says: "It was sealed as another kind of blob, so it was moved or copied here.",
-            advice: "Put the file back where it was written, or write the record anew."),
+            advice: "Put the file back where it was written, or write the record again."),
         CodeEntry(
             .wrongGroup, .place, [.rejection, .evidence],
-            says: "It was sealed for another app group, so it was brought here from elsewhere.",
-            advice: "Put the file back where it was written, or write the record anew."),
+            says: "It was sealed for another app group, so it was copied from another container.",
+            advice: "Put the file back where it was written, or write the record again."),
         CodeEntry(
             .wrongName, .place, [.rejection, .evidence],
             says: "It was sealed under another record's name, so it was moved or copied here.",
-            advice: "Put the file back where it was written, or write the record anew."),
+            advice: "Put the file back where it was written, or write the record again."),
     ]
 
     private static let opening = [
         CodeEntry(
             .unknownKey, .key, .rejection,
-            says: "It was sealed under a key that this vault does not hold, or holds no longer.",
+            says: "It was sealed under a key that this vault does not hold, or does not hold any more.",
             advice: "Restore the vault that belongs to this container."),
         CodeEntry(
             .wrongSuite, .key, [.rejection, .evidence],
             says: "Its header names another suite than the one that the vault has for its key.",
-            advice: "Do not use it; let the producing program write it anew."),
+            advice: "Do not use it; let the producing program write it again."),
         CodeEntry(
             .wrongEpoch, .epoch, .rejection,
             says: "Its epoch is not the one that the vault has for its key: one of the two was changed or rolled back.",
@@ -128,8 +128,8 @@ enum RejectionTable {
         CodeEntry(
             .downgraded, .retirement, [.rejection, .evidence],
             says:
-                "Its name is protected \"when unlocked\", and it was sealed under a key that unattended programs have.",
-            advice: "Do not use it: a person has to write the record anew, or state the lower class for it."),
+                "Its name is protected \"when unlocked\", but it was sealed under a key that unattended programs have.",
+            advice: "Do not use it: a person must write the record again, or state the lower class for it."),
         CodeEntry(
             .tampered, .contents, [.rejection, .evidence],
             says: "Its contents were changed, cut short or added to after they were sealed.",
@@ -147,7 +147,7 @@ enum RejectionTable {
             advice: "Put the newest roster in the container."),
         CodeEntry(
             .missing, .authority, .rejection,
-            says: "Its file is gone without a signed deletion, and a state of it was accepted before.",
+            says: "Its file is missing without a signed deletion, and a state of it was accepted before.",
             advice: "Find out what removed it; the next write of its writer restores it."),
     ]
 
@@ -172,7 +172,7 @@ enum RejectionTable {
         CodeEntry(
             .tooOld, .version, [.rejection, .expected],
             says: "It was written in a schema version that is older than this program still reads.",
-            advice: "Let a current program write the record anew."),
+            advice: "Let a current program write the record again."),
         CodeEntry(
             .tooNew, .version, [.rejection, .expected],
             says: "It was written in a schema version that is newer than this program knows.",
@@ -180,15 +180,15 @@ enum RejectionTable {
         CodeEntry(
             .unsafeStructure, .structure, [.rejection, .evidence],
             says: "Its contents are nested deeper, hold more values or have longer keys than the store's limits allow.",
-            advice: "Do not use it, and look at the program that wrote it; or raise the store's limits."),
+            advice: "Do not use it, and examine the program that wrote it; or raise the store's limits."),
         CodeEntry(
             .undecodable, .decoding, [.rejection, .evidence],
             says: "Its contents are authentic, but they do not decode as the type that reads them.",
-            advice: "Look at the program that wrote it: its type is another one, or its schema version was not raised."),
+            advice: "Examine the program that wrote it: its type differs, or its schema version was not raised."),
         CodeEntry(
             .migrationFailed, .migration, .rejection,
-            says: "A step that turns an older schema version into the present one failed.",
-            advice: "Correct the step, or let a current program write the record anew."),
+            says: "A migration step from an older schema version to the present one failed.",
+            advice: "Correct the step, or let a current program write the record again."),
         CodeEntry(
             .notYetValid, .freshness, [.rejection, .expected],
             says: "It was sealed in the future: the clock of this machine is wrong now, or was wrong then.",
@@ -200,7 +200,7 @@ enum RejectionTable {
         CodeEntry(
             .invalid, .rules, [.rejection, .evidence],
             says: "It decodes, but it breaks the record's own rules.",
-            advice: "Look at the program that wrote it; its next valid write replaces it."),
+            advice: "Examine the program that wrote it; its next valid write replaces it."),
     ]
 
     private static let outOfOrder = "Do not use it; the producing program's next write replaces it."

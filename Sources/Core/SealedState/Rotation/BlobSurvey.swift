@@ -83,13 +83,13 @@ struct BlobSurvey {
         switch prefix {
         case .success(let prefix): header(of: entry, prefix, keys)
         case .failure where !entry.isText:
-            closed(entry, owner, StoreError(.file, "look at", entry.path, "Its name is no UTF-8."))
+            closed(entry, owner, StoreError(.file, "examine", entry.path, "Its name is not UTF-8."))
         case .failure(let error): refused(entry, owner, error)
         }
     }
 
     private func refused(_ entry: WalkEntry, _ owner: UInt32?, _ error: FileError) -> SurveyedBlob {
-        let reason = StoreError(error, "look at", entry.path)
+        let reason = StoreError(error, "examine", entry.path)
         // Any other failure is the system's or this process's own, and says nothing about the file's owner.
         let isClosed = [.permissionDenied, .tooDeep, .invalidName, .unsafePath].contains(error.code)
         return isClosed ? closed(entry, owner, reason) : unknown(entry, reason)
@@ -113,10 +113,10 @@ struct BlobSurvey {
         let claimed: BlobHeader
         switch prefix.finding {
         case .blob(let header) where header.kind != .vault: claimed = header
-        case .newer(let error): return unknown(entry, StoreError(error, "look at", path))
+        case .newer(let error): return unknown(entry, StoreError(error, "examine", path))
         // In a record's place it is a damaged record; elsewhere it is an unrelated file.
         case .other(let error) where error.code != .unsupportedFormat && place != nil:
-            return unknown(entry, StoreError(error, "look at", path))
+            return unknown(entry, StoreError(error, "examine", path))
         default: return nil
         }
         var blob = SurveyedBlob(
@@ -146,17 +146,17 @@ struct BlobSurvey {
     private func verified(_ path: String, _ bytes: [UInt8], _ keys: Keyring) -> Result<VerifiedHeader, StoreError> {
         do throws(SealingError) { return .success(try verify(bytes, keys)) } catch {
             guard error.code == .unknownKey || error.code == .wrongEpoch else {
-                return .failure(StoreError(error, "look at", path))
+                return .failure(StoreError(error, "examine", path))
             }
         }
         // Another program may have rotated since the walk began, or the key is fetched for each use.
         let keys: Keyring
-        do throws(StoreError) { keys = try store.reader.keys.keyring(toOpen: bytes, "look at", path) } catch {
+        do throws(StoreError) { keys = try store.reader.keys.keyring(toOpen: bytes, "examine", path) } catch {
             return .failure(error)
         }
         do throws(SealingError) { return .success(try verify(bytes, keys)) } catch {
             return .failure(
-                store.reader.keys.destroyedKey(of: bytes, "look at", path) ?? StoreError(error, "look at", path))
+                store.reader.keys.destroyedKey(of: bytes, "examine", path) ?? StoreError(error, "examine", path))
         }
     }
 
@@ -169,7 +169,7 @@ struct BlobSurvey {
 
     private func currentKeyring() throws(StoreError) -> Keyring {
         do throws(VaultError) { return try store.vault.currentKeyring() } catch {
-            throw StoreError(error, "look at the keys of")
+            throw StoreError(error, "examine the keys of")
         }
     }
 }

@@ -116,7 +116,7 @@ struct Resealer {
         guard header.epoch < minimum else { return }
         throw StoreError(
             .retiredEpoch, "reseal", path,
-            "It is of epoch \(header.epoch), and came after a rotation to epoch \(minimum) was completed.")
+            "It has epoch \(header.epoch), and appeared after a rotation to epoch \(minimum) was completed.")
     }
 
     /// Throws for a record that was put back or downgraded: the new key must not make it valid.
@@ -166,7 +166,7 @@ struct Resealer {
         guard old.attributes.uid != geteuid(), old.attributes.mode & 0o060 != 0o060 else { return }
         throw StoreError(
             .permissionDenied, "reseal", old.path,
-            "It belongs to the user with the number \(old.attributes.uid) alone.",
+            "Only the user with the number \(old.attributes.uid) can write it.",
             advice: "Rotate as that user as well, or share it first: chmod g+rw.")
     }
 

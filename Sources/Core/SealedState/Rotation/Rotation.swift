@@ -149,12 +149,12 @@ extension Rotation {
         if epoch < minimum {
             return SkippedBlob(
                 blob.path, .retiredEpoch,
-                "It is of epoch \(epoch), and appeared after a rotation to epoch \(minimum) was completed.",
+                "It has epoch \(epoch), and appeared after a rotation to epoch \(minimum) was completed.",
                 epoch: epoch)
         }
         if blob.context(in: store.group) == nil {
             return SkippedBlob(
-                blob.path, .wrongName, "It is a copy of a record that belongs elsewhere; no reader takes it here.",
+                blob.path, .wrongName, "It is a copy of a record of another place; no reader accepts it here.",
                 epoch: epoch)
         }
         // A blob that was refused once is not tried again, unless it has changed since.

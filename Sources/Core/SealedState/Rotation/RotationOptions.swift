@@ -90,7 +90,7 @@ final class Throttle: Sendable {
     func requireGoingOn() throws(StoreError) {
         guard options.isCancelled() else { return }
         throw StoreError(
-            .cancelled, "rotate", "the keys", "It was stopped.", advice: "Rotate again to go on with it.")
+            .cancelled, "rotate", "the keys", "It was stopped.", advice: "Rotate again to continue.")
     }
 
     private func reserve(_ cost: Duration) -> Duration {

@@ -18,7 +18,7 @@ extension RotationStatus {
             ]
             keys = try store.vault.keySummaries()
         } catch {
-            throw StoreError(error, "look at the rotation of")
+            throw StoreError(error, "examine the rotation of")
         }
         let needs = try KeyNeeds(of: store)
         isRotating = states.values.contains(where: \.isResealing)

@@ -97,10 +97,10 @@ public enum KeyObstacle: Sendable, Hashable, CustomStringConvertible {
             "\(count) \(count == 1 ? "blob" : "blobs") may be sealed under it; unlock the vault to know."
         case .programs(let holders):
             "Programs that would seal under it are running: \(holders.map(Self.text).joined(separator: ", "))."
-        case .unnamedProgram: "A program that would seal under it is running; another user may see which."
-        case .programsUnknown: "Whether running programs hold it cannot be found out."
+        case .unnamedProgram: "A program that would seal under it is running; another user may be able to see which."
+        case .programsUnknown: "It is not known whether running programs hold it."
         case .unknownFiles(let count):
-            "\(count) \(count == 1 ? "file" : "files") could not be looked at and may be sealed under it."
+            "\(count) \(count == 1 ? "file" : "files") could not be examined and may be sealed under it."
         }
     }
 

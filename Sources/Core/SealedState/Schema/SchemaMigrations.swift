@@ -160,7 +160,7 @@ enum MigrationFault: Error, Hashable {
         case .end(let last, let current):
             last < current && last < .max
                 ? "Add the step from version \(last + 1), or correct schemaVersion."
-                : "Raise schemaVersion to the version that the last step makes."
+                : "Raise schemaVersion to the version that the last step produces."
         }
     }
 

@@ -141,9 +141,9 @@ extension ExistingBlob {
     var text: String {
         switch self {
         case .nothing: "nothing is there"
-        case .value(let header): "sequence \(header.sequence) is there"
+        case .value(let header): "sequence \(header.sequence) is stored"
         case .tombstone(let header): "it was deleted (sequence \(header.header.sequence))"
-        case .refused(let blob): "what is there is refused (\(blob.rejection.code.rawValue))"
+        case .refused(let blob): "the stored blob is refused (\(blob.rejection.code.rawValue))"
         }
     }
 }

@@ -113,7 +113,10 @@ struct LockedRecord: ~Copyable {
         case .tombstone(let tombstone):
             try acceptDeletion(tombstone)
             sequence = tombstone.header.sequence
-        case .nothing: throw StoreError(.absent, "purge", place.name.text, "Nothing is left of a record of that name.")
+        case .nothing:
+            throw StoreError(
+                .absent, "purge", place.name.text, "The container has no record of that name and no mark of a deletion."
+            )
         case .value, .refused:
             throw StoreError(
                 .conflict, "purge", place.name.text, "It is not deleted: \(existing.text).",
@@ -133,7 +136,8 @@ struct LockedRecord: ~Copyable {
         let verdict = reader.acknowledge(tombstone)
         guard verdict == .advances || verdict == .same else {
             throw StoreError(
-                .conflict, "purge", place.name.text, "It was written anew meanwhile.", advice: "Delete it first.")
+                .conflict, "purge", place.name.text, "It was written again in the meantime.", advice: "Delete it first."
+            )
         }
     }
 
@@ -156,8 +160,8 @@ struct LockedRecord: ~Copyable {
         guard case .value(let header) = existing, header.schemaVersion > version else { return }
         throw StoreError(
             .tooNew, "write", place.name.text,
-            "What is there has schema version \(header.schemaVersion); this program writes \(version).",
-            advice: "Update this program; to go back on purpose, delete the record first.")
+            "The stored record has schema version \(header.schemaVersion); this program writes \(version).",
+            advice: "Update this program; to return to the older version on purpose, delete the record first.")
     }
 
     /// The limit for believing a damaged header beyond the accepted state: it allows for other users' unseen writes.
@@ -183,7 +187,7 @@ struct LockedRecord: ~Copyable {
             }
         }
         guard highest < UInt64.max - 1 else {
-            throw StoreError(.sequenceJump, "write", place.name.text, "Its sequence cannot grow any further.")
+            throw StoreError(.sequenceJump, "write", place.name.text, "Its sequence has reached the maximum.")
         }
         return highest + 1
     }
@@ -253,7 +257,7 @@ struct LockedRecord: ~Copyable {
     private func requireLock(_ operation: String) throws(StoreError) {
         guard !lock.isStillNamed() else { return }
         throw StoreError(
-            .lockTimeout, operation, place.name.text, "The container's lock file was replaced meanwhile.",
+            .lockTimeout, operation, place.name.text, "The container's lock file was replaced in the meantime.",
             advice: "Try again.")
     }
 
@@ -264,7 +268,7 @@ struct LockedRecord: ~Copyable {
         guard verdict == .advances || verdict == .same, lock.isStillNamed() else {
             throw StoreError(
                 .lockLost, "write", place.name.text,
-                "It is written, but the container's lock file was replaced meanwhile: "
+                "It is written, but the container's lock file was replaced during the write: "
                     + "another program may have written at the same moment, and one of the two is lost.",
                 advice: "Read it back, and find out what removes \(reader.containerPath)'s lock file.")
         }

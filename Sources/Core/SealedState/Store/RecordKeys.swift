@@ -52,12 +52,12 @@ extension RecordKeys {
         guard header.epoch >= minimum else {
             throw StoreError(
                 .retiredEpoch, operation, place.name.text,
-                "It is of epoch \(header.epoch); a rotation to epoch \(minimum) was completed.")
+                "It has epoch \(header.epoch); a rotation to epoch \(minimum) was completed.")
         }
         guard !keyring.isPersonMissing || vault.watermarks.mark(of: header.nameTag) != nil else {
             throw StoreError(
                 .vaultMissing, operation, place.name.text,
-                "The vault's compartment of persons is gone, so nothing says whether the name is protected.",
+                "The vault's compartment of persons is missing, so it is not known whether the name is protected.",
                 advice: "Restore it from a backup (sealctl vault import).")
         }
         guard !place.isBeingRaised, keyring.listsNames, keyring.protection(of: header.keyID) == .afterFirstUnlock,
@@ -65,7 +65,7 @@ extension RecordKeys {
         else { return }
         throw StoreError(
             .downgraded, operation, place.name.text,
-            "The name is protected \"when unlocked\", and this blob was sealed by a program that need not be a person's."
+            "The name is protected \"when unlocked\", but this blob has a key that unattended programs have."
         )
     }
 
@@ -126,7 +126,7 @@ extension RecordKeys {
         } catch {
             guard error.code == .locked else { throw StoreError(error, "\(operation) \(subject) with the keys of") }
             throw StoreError(
-                .locked, operation, subject, "It is protected \"when unlocked\", and that is not within reach now.",
+                .locked, operation, subject, "It is protected \"when unlocked\", and that key is not available now.",
                 advice: error.advice, cause: error)
         }
     }
@@ -139,7 +139,7 @@ extension RecordKeys {
         return StoreError(
             .unknownKey, operation, subject,
             "It was sealed under key \(id) of epoch \(key.epoch), which was destroyed.",
-            advice: "No key opens it any more: restore a backup of the vault from before, or write it anew.")
+            advice: "No key opens it any more: restore an earlier backup of the vault, or write the record again.")
     }
 
     /// Returns `true` if the key of a blob was destroyed on purpose: the vault is then not at fault.
@@ -195,7 +195,8 @@ extension RecordKeys {
         do throws(VaultError) { try vault.lowerClass(ofRecord: place.name.text) } catch {
             throw StoreError(
                 .file, "end the protection of", place.name.text, error.reason,
-                advice: "The value is written, and readers refuse it until this is done: write it again.", cause: error)
+                advice: "The value is written, but readers refuse it until the protection is ended: write it again.",
+                cause: error)
         }
     }
 }
@@ -204,6 +205,6 @@ extension StoreError {
     static func downgraded(writing name: String) -> StoreError {
         StoreError(
             .downgraded, "write", name,
-            "The name is protected \"when unlocked\", and only a person may give it a lower class.")
+            "The name is protected \"when unlocked\", and only a person may lower its class.")
     }
 }

@@ -137,7 +137,7 @@ package struct RecordName: Hashable, Sendable, CustomStringConvertible {
     private static func invalid(_ text: String, _ reason: String) -> StoreError {
         StoreError(
             .invalidName, "use the record name", text.printable, reason,
-            advice: "A name looks like widget_auth_state or accounts/ada.")
+            advice: "Use a name such as widget_auth_state or accounts/ada.")
     }
 
     package var description: String { text }
@@ -208,7 +208,7 @@ package struct DefaultsSuite: Hashable, Sendable {
     private static func invalid(_ name: String, _ reason: String) -> StoreError {
         StoreError(
             .invalidName, "use the suite name", name.printable, reason,
-            advice: "A suite is named like a group or a program: com.example.app.settings.")
+            advice: "Use a name like that of a group or a program: com.example.app.settings.")
     }
 }
 

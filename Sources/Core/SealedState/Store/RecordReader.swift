@@ -112,16 +112,17 @@ extension RecordReader {
             return StoreError(.absent, "read", place.name.text, "No record of that name was written.")
         }
         if watermarks.isPurged(place.context.nameTag) {
-            return StoreError(.absent, "read", place.name.text, "It was deleted, and the mark of that was purged.")
+            return StoreError(
+                .absent, "read", place.name.text, "It was deleted, and the mark of the deletion was purged.")
         }
         if let authority, authority.governs(place.name.text) {
             return StoreError(
                 .missing, "read", place.name.text,
-                "Its file is gone, without a signed deletion; sequence \(mark.sequence) had been accepted.")
+                "Its file is missing without a signed deletion; sequence \(mark.sequence) had been accepted.")
         }
         return StoreError(
             .absent, "read", place.name.text,
-            "Its file is gone, without a deletion; sequence \(mark.sequence) had been accepted.")
+            "Its file is missing without a deletion; sequence \(mark.sequence) had been accepted.")
     }
 }
 

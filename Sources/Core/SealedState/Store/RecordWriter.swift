@@ -165,7 +165,8 @@ extension RecordWriter {
         if let sequence = try raising(place, to: protection, seen, body) { return sequence }
         if let sequence = try raising(place, to: .whenUnlocked, seen, body) { return sequence }
         throw StoreError(
-            .conflict, "write", place.name.text, "Another program took its name off the vault's list meanwhile.",
+            .conflict, "write", place.name.text,
+            "Another program removed its name from the vault's list in the meantime.",
             advice: "Try again.")
     }
 
@@ -214,8 +215,8 @@ extension RecordWriter {
         if let error = error as? StoreError { return error }
         // The error's own text stays in its cause: it may contain contents.
         return StoreError(
-            .declined, "update", place.name.text, "The change was given up by the program itself.",
-            advice: "See the cause; nothing was written.", cause: error)
+            .declined, "update", place.name.text, "The program's own closure threw an error.",
+            advice: "See the underlying error; nothing was written.", cause: error)
     }
 }
 
@@ -228,14 +229,14 @@ extension RecordWriter {
     package func encode<Record: SealedRecord>(
         _ value: Record, named name: String
     ) throws(StoreError) -> RecordPayload {
-        try reader.validate(value, named: name, advice: "Correct the value; the old one stands.")
+        try reader.validate(value, named: name, advice: "Correct the value; the old value remains.")
         guard let schemaVersion = SchemaVersion.number(Record.schemaVersion) else {
             throw StoreError(
                 .unencodable, "write", name, "Its schema version \(Record.schemaVersion) is out of range.",
                 advice: SchemaVersion.advice)
         }
         guard let notAfter = value.expiresAt.map({ $0.headerMilliseconds }) ?? 0 else {
-            throw StoreError(.unencodable, "write", name, "Its expiry is not a time that a header can hold.")
+            throw StoreError(.unencodable, "write", name, "Its expiry is outside the range of a header.")
         }
         let codec = Record.format.codec
         return RecordPayload(

@@ -147,9 +147,9 @@ extension SealedStore {
         let quarantine: Directory
         do throws(FileError) { quarantine = try container.root.directory(ContainerLayout.quarantine) } catch {
             if error.code == .notFound { return [] }
-            throw StoreError(error, "look for kept copies of", name)
+            throw StoreError(error, "search the quarantine for copies of", name)
         }
-        let entries = try StoreError.onFiles("look for kept copies of", name) { () throws(FileError) in
+        let entries = try StoreError.onFiles("search the quarantine for copies of", name) { () throws(FileError) in
             try quarantine.entries()
         }
         return entries.compactMap { entry in
@@ -176,7 +176,7 @@ extension SealedStore {
         guard leaf.hasPrefix("abandoned-"), (try? quarantine.attributes(path)) != nil else { return nil }
         return QuarantinedCopy(
             path: "\(ContainerLayout.quarantine)/\(path)", keptAt: Self.stamp(leaf.dropFirst("abandoned-".count)),
-            reason: "given up with its vault", claimed: Self.header(of: path, in: quarantine))
+            reason: "abandoned with its vault", claimed: Self.header(of: path, in: quarantine))
     }
 
     private static func header(of path: String, in quarantine: Directory) -> BlobHeader? {

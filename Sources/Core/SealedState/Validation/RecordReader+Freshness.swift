@@ -9,7 +9,7 @@ extension RecordReader {
         of snapshot: RecordSnapshot<Record>, from blob: borrowing AcceptedBlob, at place: RecordPlace
     ) throws(StoreError) {
         if let end = snapshot.value.expiresAt, !end.timeIntervalSince1970.isFinite {
-            throw StoreError(.invalid, "validate", place.name.text, "Its expiry is no date.")
+            throw StoreError(.invalid, "validate", place.name.text, "Its expiry is not a date.")
         }
         try checkFreshness(
             ValidityPeriod(of: snapshot), of: blob.header, anchor: blob.anchor, named: place.name.text,

@@ -23,7 +23,7 @@ public struct UpdateCursor: Sendable, Hashable, CustomStringConvertible {
     ///
     /// - Throws: `StoreError` `.invalidCursor` for any text other than a whole cursor of this version.
     public init(_ text: String) throws(StoreError) {
-        guard let mark = Self.parse(text) else { throw .invalidCursor("It is damaged, or was never a cursor.") }
+        guard let mark = Self.parse(text) else { throw .invalidCursor("It is damaged, or is not a cursor.") }
         self.init(mark)
     }
 

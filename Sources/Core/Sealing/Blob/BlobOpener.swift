@@ -106,13 +106,13 @@ package enum BlobOpener {
             UnsafeRawBufferPointer(rebasing: derived[32..<64]),
             UnsafeRawBufferPointer(rebasing: blob[BlobLayout.commitmentOffset..<BlobLayout.headerSize]))
         guard isCommitted else {
-            throw SealingError(.wrongCommitment, "open", "The header does not fit key \(header.keyID).")
+            throw SealingError(.wrongCommitment, "open", "The header is not authentic under key \(header.keyID).")
         }
         let minimum = keys.minimumEpoch(for: key)
         guard acceptingRetired || key.epoch >= minimum else {
             throw SealingError(
                 .retiredEpoch, "open",
-                "It is of epoch \(key.epoch); a rotation to epoch \(minimum) was completed.")
+                "It has epoch \(key.epoch); a rotation to epoch \(minimum) was completed.")
         }
         return VerifiedHeader(verified: header)
     }
@@ -193,7 +193,7 @@ struct ChunkCipher {
             do {
                 try XChaCha20Poly1305.open(sealed, associated: header, nonce: nonce, key: subkey, into: output)
             } catch {
-                throw SealingError(.tampered, "open", "Chunk \(index) does not fit its tag.")
+                throw SealingError(.tampered, "open", "Chunk \(index) does not match its tag.")
             }
         }
     }

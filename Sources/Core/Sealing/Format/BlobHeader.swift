@@ -138,7 +138,7 @@ package enum BlobLayout {
             chunkCount = full + (rest > 0 ? 1 : 0)
             guard sealedSize >= tagSize, restIsValid, chunkCount <= maximumChunkCount else {
                 throw SealingError(
-                    .malformed, "read chunks", "\(sealedSize) bytes behind the header are no row of chunks.")
+                    .malformed, "read chunks", "\(sealedSize) bytes after the header are not a sequence of chunks.")
             }
             plaintextSize = sealedSize - chunkCount * tagSize
         }

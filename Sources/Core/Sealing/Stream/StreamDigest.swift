@@ -31,7 +31,7 @@ package struct StreamDigest: Hashable, Sendable {
         guard size == plaintextSize else {
             throw SealingError(
                 .tampered, "open",
-                "\(size) bytes of plaintext do not hold the \(contentsSize) bytes that a record vouches for.")
+                "\(size) bytes of plaintext are less than the \(contentsSize) bytes that a record vouches for.")
         }
     }
 

@@ -149,7 +149,7 @@ extension ChunkCipher {
         let plan = try BlobOpener.plan(
             for: blob, sealedSize: batch.count, isWhole: batch.firstChunk == 0 && batch.isLast)
         guard plan.plaintextSize > 0 || batch.firstChunk == 0 else {
-            throw SealingError(.malformed, "open", "An empty chunk behind others.")
+            throw SealingError(.malformed, "open", "An empty chunk after others.")
         }
         guard batch.fits(plan.chunkCount) else {
             throw SealingError(.malformed, "open", "More than \(BlobLayout.maximumChunkCount) chunks.")

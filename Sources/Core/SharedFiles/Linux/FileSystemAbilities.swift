@@ -26,7 +26,7 @@ extension Directory {
         let path = display(".")
         throw FileError(
             .noSpace, operation: operation, path: path,
-            advice: "It needs \(needed) bytes and \(free) are free; nothing was changed. Free some: "
+            advice: "It needs \(needed) bytes and \(free) are free; nothing was changed. Free some space: "
                 + "df -h \(path.shellQuoted)")
     }
 

@@ -62,6 +62,6 @@ extension Sharing {
     private static func unknown(_ name: String, _ number: Int32) -> FileError {
         FileError(
             .notFound, operation: "find the unix group", path: name, errno: number == 0 ? nil : number,
-            advice: "See which there are: getent group")
+            advice: "See the groups: getent group")
     }
 }

@@ -17,7 +17,7 @@ package enum CookiesReader: CarrierReader {
         let count = head[4...].reduce(0) { $0 << 8 | Int($1) }
         guard count <= mostPages else { throw .malformed("it has too many pages") }
         let sizes = try input.source.bytes(at: 8, count: 4 * count)
-        guard sizes.count == 4 * count else { throw .malformed("its table of pages is cut off") }
+        guard sizes.count == 4 * count else { throw .malformed("its table of pages is truncated") }
         var position = Int64(8 + 4 * count)
         for page in 0..<count {
             let size = sizes[(4 * page)..<(4 * page + 4)].reduce(0) { $0 << 8 | Int($1) }
@@ -32,7 +32,7 @@ package enum CookiesReader: CarrierReader {
     ) throws(CarrierFault) {
         guard size <= largestPage else { throw .malformed("a page is too large") }
         let bytes = try source.bytes(at: position, count: size)
-        if bytes.count < size { walk.note(.malformed("a page is cut off")) }
+        if bytes.count < size { walk.note(.malformed("a page is truncated")) }
         try bytes.span.withUnsafeBytes { bytes throws(CarrierFault) in
             try walk.part(at: position) { () throws(CarrierFault) in try CookiePage(bytes, walk).read() }
         }
@@ -67,13 +67,13 @@ struct CookiePage {
 
     func read() throws(CarrierFault) {
         guard bytes.starts(with: Self.mark), let count = number(at: 4), count <= Self.mostCookies else {
-            return walk.note(.malformed("a page begins like none"))
+            return walk.note(.malformed("a page has an unknown beginning"))
         }
         for index in 0..<count {
             let depth = walk.trail.depth
             do throws(CarrierFault) {
                 guard let start = number(at: 8 + 4 * index), start > 0 else {
-                    throw .malformed("a cookie lies outside")
+                    throw .malformed("a cookie is outside the page")
                 }
                 try readCookie(at: start)
             } catch {
@@ -87,7 +87,7 @@ struct CookiePage {
     /// Reads one cookie. The offsets of its texts are at 16, 20, 24 and 28, its flags at 8, its times at 40 and 48.
     private func readCookie(at start: Int) throws(CarrierFault) {
         guard let size = number(at: start), size >= 56, start + size <= bytes.count, let flags = number(at: start + 8)
-        else { throw .malformed("a cookie lies outside") }
+        else { throw .malformed("a cookie is outside the page") }
         let domain = try text(16, start, size)
         let name = try text(20, start, size)
         walk.trail.enter(.words("cookie of \(string(domain))"))
@@ -119,7 +119,7 @@ struct CookiePage {
     /// Returns the range of a text up to its zero byte, or an empty range if the cookie has no such text.
     private func text(_ field: Int, _ start: Int, _ size: Int) throws(CarrierFault) -> Range<Int> {
         guard let offset = number(at: start + field), offset < size else {
-            throw .malformed("a cookie's text lies outside")
+            throw .malformed("a cookie's text is outside the cookie")
         }
         if offset == 0 { return start..<start }
         let all = bytes[(start + offset)..<(start + size)]

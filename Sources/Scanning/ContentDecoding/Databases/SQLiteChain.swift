@@ -69,7 +69,7 @@ final class SQLiteChain {
         guard let page = try scan.overflowPage(next) else {
             left = 0
             // Pages of a freed value may be in use again, which is not damage.
-            return presence != .live ? () : scan.walk.note(.malformed("the pages of a long value do not hang together"))
+            return presence != .live ? () : scan.walk.note(.malformed("the pages of a long value are not a chain"))
         }
         let used = min(left, scan.usable - 4)
         let end = min(4 + used, page.bytes.count)

@@ -11,7 +11,7 @@ enum SQLiteLogReader: CarrierReader {
     private static let suffix = "-wal"
 
     static func read(_ input: CarrierInput, _ walk: ValueWalk) throws(CarrierFault) {
-        guard let log = try SQLiteLog(input.source) else { throw .malformed("a log's head that contradicts itself") }
+        guard let log = try SQLiteLog(input.source) else { throw .malformed("a log's header that contradicts itself") }
         let newest = try log.newest(walk)
         let database = input.name.hasSuffix(suffix) ? input.sibling(String(input.name.dropLast(suffix.count))) : nil
         let pages = SQLitePages(database: database, log: input.source, subject: .log, pageSize: log.pageSize)

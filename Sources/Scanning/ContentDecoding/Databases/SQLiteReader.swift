@@ -16,7 +16,7 @@ enum SQLiteReader: CarrierReader {
         let pages = SQLitePages(database: input.source, log: log, subject: .database, pageSize: stored.pageSize)
         if let log { pages.overlay = try overlay(log, stored, walk) }
         let newest = try pages.page(1).flatMap { try? SQLiteHeader($0.bytes.all) } ?? stored
-        guard newest.pageSize == stored.pageSize else { throw .malformed("a log of another database beside it") }
+        guard newest.pageSize == stored.pageSize else { throw .malformed("a log of another database") }
         try read(SQLiteScan(pages, newest, form: .sqlite, input, walk))
     }
 
@@ -44,7 +44,7 @@ enum SQLiteReader: CarrierReader {
     ) throws(CarrierFault) -> [UInt32: Int64] {
         guard let frames = try SQLiteLog(log) else { return [:] }
         guard frames.pageSize == header.pageSize else {
-            walk.note(.malformed("a log of another database beside it"))
+            walk.note(.malformed("a log of another database"))
             return [:]
         }
         return try frames.newest(walk)
@@ -72,9 +72,9 @@ struct SQLiteHeader {
     init(_ head: [UInt8]) throws(CarrierFault) {
         let bytes = CarrierBytes(head)
         guard head.count >= Self.size, head.starts(with: Self.magic) else {
-            throw .malformed("it does not begin like a database")
+            throw .malformed("it does not begin with a database header")
         }
-        guard let size = Self.pageSize(bytes.short(at: 16)) else { throw .malformed("a page size that cannot be") }
+        guard let size = Self.pageSize(bytes.short(at: 16)) else { throw .malformed("an invalid page size") }
         pageSize = size
         usable = size - Int(bytes[20])
         guard bytes[21] == 64, bytes[22] == 32, bytes[23] == 32, usable >= 480,

@@ -72,7 +72,7 @@ struct SQLiteRows {
     }
 
     private func noteRow(_ presence: DecodedValue.Presence) {
-        if presence == .live { scan.walk.note(.malformed("a row that does not add up")) }
+        if presence == .live { scan.walk.note(.malformed("a row whose sizes contradict each other")) }
     }
 
     /// Hands out a value that is too long for memory as running text.
@@ -82,7 +82,7 @@ struct SQLiteRows {
         let depth = scan.walk.trail.depth
         if let column { scan.walk.trail.enter(.key(column.name)) }
         defer { scan.walk.trail.leave(to: depth) }
-        scan.walk.note(.unsupported("a value is longer than 8 MiB; it was searched, but not taken apart"))
+        scan.walk.note(.unsupported("a value is longer than 8 MiB; it was searched, but not decoded"))
         var left = type.size
         while left > 0 {
             var count = 0

@@ -7,7 +7,7 @@ extension SQLiteScan {
         while next != 0 {
             try walk.budget.checkTime()
             guard let page = try pages.page(next), pages.claim(next) else {
-                walk.note(.malformed("the list of free pages does not hang together"))
+                walk.note(.malformed("the list of free pages is not a chain"))
                 break
             }
             let count = min(Int(page.bytes.word(at: 4)), usable / 4 - 2)

@@ -70,7 +70,7 @@ extension SQLiteScan {
             cells.append(cell)
         }
         if !isWhole, version == .live {
-            walk.note(.malformed("cells of page \(tree.page.number) lie across each other"))
+            walk.note(.malformed("cells of page \(tree.page.number) overlap"))
         }
         return cells
     }

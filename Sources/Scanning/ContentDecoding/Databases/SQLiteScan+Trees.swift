@@ -7,11 +7,11 @@ extension SQLiteScan {
     func walkTree(_ number: UInt32, of table: SQLiteTable, level: Int = 0) throws(CarrierFault) {
         guard level < Self.mostLevels else { return walk.note(.malformed("a tree that is too deep")) }
         guard let page = try pages.page(number), pages.claim(number) else {
-            return walk.note(.malformed("page \(number) is missing, or part of two things"))
+            return walk.note(.malformed("page \(number) is missing, or used twice"))
         }
         guard let tree = SQLiteTreePage(page, usable: usable) else {
             // The page is claimed, but its contents are not yet searched.
-            walk.note(.malformed("page \(number) is no page of a tree"))
+            walk.note(.malformed("page \(number) is not a page of a tree"))
             return try leftover(0..<usable, of: page, presence: .live)
         }
         try read(tree, owner: table, as: .live)
@@ -33,7 +33,7 @@ extension SQLiteScan {
         try loadSchema(1, &entries, &visited, &space, level: 0)
         pages.releaseAll()
         if notes, space < 0 || entries.count >= SQLiteSchema.mostTables {
-            walk.note(.malformed("more tables than any program has"))
+            walk.note(.malformed("more tables than the limit"))
         }
         return entries
     }

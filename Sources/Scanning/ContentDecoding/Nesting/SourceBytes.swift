@@ -48,7 +48,7 @@ final class SourceBytes {
         guard position >= 0, position < count, wanted > 0 else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         let size = min(wanted, count - position)
         if let whole {
-            guard position + size <= whole.count else { throw .malformed("it was cut while it was read") }
+            guard position + size <= whole.count else { throw .malformed("it was truncated while it was read") }
             return UnsafeRawBufferPointer(rebasing: whole[position..<position + size])
         }
         let start = position % Self.pageSize
@@ -79,7 +79,7 @@ final class SourceBytes {
         let page = pages[recent]
         // A shorter page means that the source was truncated after its size was read.
         guard page.filled == min(Self.pageSize, count - number * Self.pageSize) else {
-            throw .malformed("it was cut while it was read")
+            throw .malformed("it was truncated while it was read")
         }
         return UnsafeRawBufferPointer(page.buffer)
     }

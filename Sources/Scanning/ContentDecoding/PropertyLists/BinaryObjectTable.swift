@@ -24,7 +24,7 @@ final class BinaryObjectTable {
 
     /// Returns the object with a number.
     func object(_ number: Int) throws(CarrierFault) -> BinaryObject {
-        guard 0..<objectCount ~= number else { throw .malformed("a reference leads nowhere") }
+        guard 0..<objectCount ~= number else { throw .malformed("a reference has no target") }
         let entry = try bytes.bytes(at: trailer.table + number * trailer.offsetSize, count: trailer.offsetSize)
         let offset = try CarrierFault.onPropertyList { () throws(StructureFault) in try trailer.offset(entry) }
         let head = try bytes.bytes(at: offset, count: min(EncodedObject.headSize, trailer.table - offset))

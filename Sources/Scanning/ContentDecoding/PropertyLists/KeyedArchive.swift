@@ -193,7 +193,7 @@ final class KeyedArchive {
         guard let number = try Self.number(object, table) else { return object }
         try mark(object, depth: 2)
         guard number > 0 else { return nil }
-        guard number < objects.count else { throw .malformed("a reference of the archive leads nowhere") }
+        guard number < objects.count else { throw .malformed("a reference of the archive has no target") }
         return try table.element(number, of: objects)
     }
 

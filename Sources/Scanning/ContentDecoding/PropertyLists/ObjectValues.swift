@@ -77,7 +77,7 @@ final class ObjectValues {
 
     private func giveUp() throws(CarrierFault) {
         isOver = true
-        throw .malformed("its objects lie over each other")
+        throw .malformed("its objects overlap")
     }
 
     func mark(_ object: Int) { met.insert(object) }

@@ -93,10 +93,10 @@ package enum CarrierFault: Error, Hashable, Sendable {
         case .unreadable(let message): message
         case .malformed(let what): "It is damaged: \(what)."
         case .unsupported(let what): "It was not read: \(what)."
-        case .exhausted(.depth): "It is nested deeper than this audit goes."
-        case .exhausted(.values): "It has more values than this audit looks at."
-        case .exhausted(.inflated): "It expands to more bytes than this audit looks at."
-        case .exhausted(.time): "It takes longer than this audit gives one file."
+        case .exhausted(.depth): "It is nested deeper than the audit's limit."
+        case .exhausted(.values): "It has more values than the audit's limit."
+        case .exhausted(.inflated): "It expands to more bytes than the audit's limit."
+        case .exhausted(.time): "It takes longer than the audit's time limit for a file."
         }
     }
 }

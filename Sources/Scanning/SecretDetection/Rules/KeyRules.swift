@@ -31,7 +31,7 @@ enum KeyRules {
     static let age = SecretRule(
         id: "key.age", title: "An age identity",
         meaning: "An attacker who reads it can decrypt what was encrypted to it.",
-        remedy: "Make a new identity, and encrypt anew.", weight: .critical)
+        remedy: "Make a new identity, and encrypt the data again.", weight: .critical)
     static let sealedKeyFile = SecretRule(
         id: "key.sealed-key-file", title: "A vault's key file",
         meaning: "An attacker who reads it can unlock the vault it was made for.",

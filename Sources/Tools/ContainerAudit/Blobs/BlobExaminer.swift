@@ -61,7 +61,7 @@ struct BlobExaminer: Sendable {
             return .refused(
                 fault.code.rawValue,
                 AuditCheck.blobTampered.finding(
-                    at: place, "Its header does not fit its key: a tag or another field of it was changed."))
+                    at: place, "Its header is not authentic under its key: a tag or another field of it was changed."))
         case .success:
             return .refused(fault.code.rawValue, AuditCheck.blobWrongPlace.finding(at: place, fault.detail))
         default:
@@ -199,7 +199,7 @@ struct BlobPlaceRule: Sendable {
         }
         if claimed.kind == .stream {
             return place.isAmongRecords
-                ? Fault(code: .wrongKind, detail: "It is a stream, and lies among the records.") : nil
+                ? Fault(code: .wrongKind, detail: "It is a stream in the directory of the records.") : nil
         }
         guard place.recordName != nil else {
             return Fault(code: .wrongName, detail: elsewhere(claimed, place))
@@ -211,7 +211,7 @@ struct BlobPlaceRule: Sendable {
     private func elsewhere(_ claimed: BlobHeader, _ place: ContainerPlace) -> String {
         place == .amongRecords
             ? "It is a record, and no record can have this file's name\(owner(claimed))."
-            : "It is a record, and lies outside the records\(owner(claimed))."
+            : "It is a record outside the directory of the records\(owner(claimed))."
     }
 
     private func owner(_ claimed: BlobHeader) -> String {

@@ -31,7 +31,7 @@ struct BlobJudge: Sendable {
         guard header.header.epoch < minimum else { return nil }
         return refused(
             .retiredEpoch, .blobRetired,
-            "It is of epoch \(header.header.epoch); a rotation to epoch \(minimum) was completed.")
+            "It has epoch \(header.header.epoch); a rotation to epoch \(minimum) was completed.")
     }
 
     /// Returns the refusal of an *after first unlock* blob under a *when unlocked* name, or `nil` for any other.
@@ -41,7 +41,7 @@ struct BlobJudge: Sendable {
         guard let name, keys.protection(of: header.header.keyID) == .afterFirstUnlock,
             store.vault.isListed(record: name, in: keys)
         else { return nil }
-        return refused(.downgraded, .blobDowngraded, "Its key is one that unattended programs have.")
+        return refused(.downgraded, .blobDowngraded, "Unattended programs have its key.")
     }
 
     /// Returns the refusal of a record whose writer the group's roster does not authorise, or `nil` if it does.
@@ -90,7 +90,8 @@ struct BlobJudge: Sendable {
     func oversized(_ size: Int64) -> Finding {
         AuditCheck.blobOversized.finding(
             at: place,
-            "It has \(size) bytes; readers with the usual limit take \(scope.limits.maximumRecordSize) of contents.")
+            "It has \(size) bytes; readers with the usual limit accept \(scope.limits.maximumRecordSize) of contents."
+        )
     }
 
     private static func text(_ milliseconds: UInt64) -> String {

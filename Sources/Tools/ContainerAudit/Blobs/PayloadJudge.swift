@@ -37,7 +37,8 @@ extension PayloadRemark {
         case .unreadable(let reason): AuditCheck.recordUnreadable.finding(at: place, reason)
         case .unsealedEnd(let isPast):
             AuditCheck.recordExpiryUnsealed.finding(
-                at: place, isPast ? "That time has passed." : "That time is to come.", severity: isPast ? .low : nil,
+                at: place, isPast ? "That time has passed." : "That time is in the future.",
+                severity: isPast ? .low : nil,
                 confidence: .likely)
         }
     }

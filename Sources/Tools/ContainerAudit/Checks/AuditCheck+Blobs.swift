@@ -3,14 +3,14 @@ extension AuditCheck {
     static let blobTampered = AuditCheck(
         id: "blob.tampered", severity: .critical, title: "A sealed blob was changed",
         meaning: "Its header or its contents are not what the writer sealed. Readers refuse it.",
-        remedy: "Do not use it; let the producing program write it anew, then find out who changed it: "
+        remedy: "Do not use it; let the producing program write it again, then find out who changed it: "
             + "sealctl inspect {file}",
         references: [Reference.tampering, Reference.testIntegrity])
 
     static let blobReplayed = AuditCheck(
         id: "blob.replayed", severity: .critical, title: "An older blob was put back",
         meaning: "It is authentic, but older than a state that was accepted before. Readers refuse it.",
-        remedy: "Let the producing program write the record anew, then find out who put it there: "
+        remedy: "Let the producing program write the record again, then find out who put it there: "
             + "sealctl inspect {file}",
         references: [Reference.tampering, Reference.testIntegrity])
 
@@ -19,7 +19,7 @@ extension AuditCheck {
         meaning:
             "It is authentic, but another blob of that sequence was accepted before. A copy of the container or of "
             + "the vault is being written elsewhere. Readers refuse it.",
-        remedy: "End the use of the copy, then let the producing program write the record anew: "
+        remedy: "End the use of the copy, then let the producing program write the record again: "
             + "sealctl inspect {file}",
         references: [Reference.tampering, Reference.testIntegrity])
 
@@ -34,7 +34,7 @@ extension AuditCheck {
         meaning: "It was moved or copied from another record, another app group, or out of the records. "
             + "Readers refuse it there.",
         remedy: "Put it back where it was written, or move it away and let the producing program write the record "
-            + "anew: sealctl inspect {file}",
+            + "again: sealctl inspect {file}",
         references: [Reference.tampering, Reference.testIntegrity])
 
     static let blobUnknownKey = AuditCheck(
@@ -47,10 +47,10 @@ extension AuditCheck {
         references: [Reference.keys, Reference.testKeys])
 
     static let blobWrongEpoch = AuditCheck(
-        id: "blob.wrong-epoch", severity: .high, title: "A blob's epoch does not fit its key",
+        id: "blob.wrong-epoch", severity: .high, title: "A blob's epoch does not match its key",
         meaning: "The vault has another epoch for that key. Either the blob or the vault was rolled back or changed.",
         remedy: "Restore vault and container from the same moment, or let the producing program write the record "
-            + "anew: sealctl inspect {file}",
+            + "again: sealctl inspect {file}",
         references: [Reference.keys, Reference.tampering])
 
     static let blobRetired = AuditCheck(
@@ -58,7 +58,7 @@ extension AuditCheck {
         meaning:
             "A completed rotation resealed every blob. This one was put back, or was sealed under the old key "
             + "afterwards. Readers refuse it.",
-        remedy: "Let the producing program write the record anew, then find out who put it there: "
+        remedy: "Let the producing program write the record again, then find out who put it there: "
             + "sealctl inspect {file}",
         references: [Reference.keys, Reference.tampering])
 
@@ -67,13 +67,13 @@ extension AuditCheck {
         meaning:
             "The record's name is protected when unlocked, and the blob is sealed under a key that unattended "
             + "programs have. One of these programs, or a holder of its key file, put it there. Readers refuse it.",
-        remedy: "Let a person write the record anew, then find out which program put it there: sealctl inspect {file}",
+        remedy: "Let a person write the record again, then find out which program put it there: sealctl inspect {file}",
         references: [Reference.keys, Reference.tampering])
 
     static let blobMalformed = AuditCheck(
         id: "blob.malformed", severity: .high, title: "A damaged blob",
         meaning: "It begins like a sealed blob or is named like one, but its header or length is impossible.",
-        remedy: "Let the producing program write it anew, or restore it from a backup: sealctl inspect {file}",
+        remedy: "Let the producing program write it again, or restore it from a backup: sealctl inspect {file}",
         references: [Reference.tampering, Reference.validation])
 
     static let blobUnsupported = AuditCheck(
@@ -98,17 +98,17 @@ extension AuditCheck {
     static let blobNotYetValid = AuditCheck(
         id: "blob.not-yet-valid", severity: .medium, title: "A blob was sealed in the future",
         meaning: "Its time is ahead of this machine's clock. Either its time or the clock is wrong. Readers refuse it.",
-        remedy: "Check the clock (timedatectl), then let the producing program write it anew.",
+        remedy: "Check the clock (timedatectl), then let the producing program write it again.",
         references: [Reference.tampering])
 
     static let recordMissing = AuditCheck(
-        id: "record.missing", severity: .high, title: "A record is gone without a deletion",
+        id: "record.missing", severity: .high, title: "A record is missing without a deletion",
         meaning:
             "Readers have accepted it before, but neither a blob nor a deletion mark is left. Either its file was "
             + "removed, or the container was put back to an earlier state. Only tags of the names are known.",
         remedy:
             "Compare the present records with the expected ones (sealctl list --group {group}), then restore the "
-            + "record from a backup or let the producing program write it anew.",
+            + "record from a backup or let the producing program write it again.",
         references: [Reference.tampering, Reference.testIntegrity])
 
     static let blobNotAuthorized = AuditCheck(
@@ -116,7 +116,7 @@ extension AuditCheck {
         meaning:
             "It is authentic, and the group's roster governs its name, but no writer that may write it has signed "
             + "it. A program that holds the group's keys wrote it. Readers refuse it.",
-        remedy: "Let its writer write it anew, then find out which program wrote it: sealctl inspect {file}",
+        remedy: "Let its writer write it again, then find out which program wrote it: sealctl inspect {file}",
         references: [Reference.tampering, Reference.testIntegrity])
 
     static let blobRosterBehind = AuditCheck(
@@ -149,7 +149,7 @@ extension AuditCheck {
         meaning:
             "The blob is authentic, but its contents do not match its header, or have more structure than readers "
             + "accept. Readers refuse it.",
-        remedy: "Let the producing program write it anew: sealctl inspect {file}",
+        remedy: "Let the producing program write it again: sealctl inspect {file}",
         references: [Reference.validation])
 
     static let recordExpiryUnsealed = AuditCheck(

@@ -22,7 +22,7 @@ extension AuditCheck {
         references: [Reference.validation])
 
     static let leftoverTemporary = AuditCheck(
-        id: "leftover.temporary", severity: .low, title: "A left-over temporary file",
+        id: "leftover.temporary", severity: .low, title: "A leftover temporary file",
         meaning:
             "A writer crashed before it renamed the file to the record's name. The next write of that record removes "
             + "it.",
@@ -31,7 +31,7 @@ extension AuditCheck {
 
     static let quarantinePresent = AuditCheck(
         id: "quarantine.present", severity: .info, title: "A quarantined copy",
-        meaning: "A blob was refused when its record was written anew, and this copy was kept.",
+        meaning: "A blob was refused when its record was written again, and this copy was kept.",
         remedy: "Find out what was wrong with it (sealctl inspect {file}), then remove it: rm {file}",
         references: [Reference.tampering])
 
@@ -58,7 +58,7 @@ extension AuditCheck {
         references: [Reference.leakage, Reference.testMemory])
 
     static let staleLock = AuditCheck(
-        id: "lock.stale", severity: .low, title: "A lock file of a process that is gone",
+        id: "lock.stale", severity: .low, title: "A lock file of a process that has ended",
         meaning: "It names a process that does not run here. Programs that rely on it may wait or refuse for ever.",
         remedy: "Check that no process uses it (fuser {file}), then remove it: rm {file}",
         references: [Reference.validation])
@@ -68,7 +68,7 @@ extension AuditCheck {
         meaning:
             "Programs of the group take their locks on an empty file of that name. If it is a directory, none of "
             + "them can write.",
-        remedy: "See what it is (ls -ld {file}), and move it away: the next writer makes the lock file anew.",
+        remedy: "See what it is (ls -ld {file}), and move it away: the next writer creates the lock file again.",
         references: [Reference.validation, Reference.interaction])
 
     static let fileUnexamined = AuditCheck(

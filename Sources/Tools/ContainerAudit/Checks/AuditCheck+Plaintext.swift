@@ -30,7 +30,7 @@ extension AuditCheck {
             "It has the name of a sealed file, but it is plaintext. The program that wrote it, and programs that "
             + "rely on it, treat it as sealed.",
         remedy:
-            "Let the producing program write it anew. For a record, this leaves a copy in Quarantine, which is "
+            "Let the producing program write it again. For a record, this leaves a copy in Quarantine, which is "
             + "plaintext as well: remove that copy then.",
         references: [Reference.storage, Reference.testStorage])
 

@@ -1,7 +1,7 @@
 // Checks of the group's programs by the registry and their entitlements.
 extension AuditCheck {
     static let entitlementsWithoutGroup = AuditCheck(
-        id: "entitlements.group-missing", severity: .medium, title: "A member's entitlements do not hold the group",
+        id: "entitlements.group-missing", severity: .medium, title: "A member's entitlements do not contain the group",
         meaning:
             "The program is registered as a member, but by its own entitlements it may not open the container. "
             + "Either the registration or the entitlements are wrong.",
@@ -11,7 +11,7 @@ extension AuditCheck {
 
     static let entitlementsUnusable = AuditCheck(
         id: "entitlements.unusable", severity: .medium, title: "A member's entitlements cannot be used",
-        meaning: "They are damaged or hold identifiers that break the rules. The program refuses to open any group.",
+        meaning: "They are damaged or contain invalid identifiers. The program refuses to open any group.",
         remedy: "Correct the file: sealctl entitlements show {file}",
         references: [Reference.interaction, Reference.testPermissions])
 

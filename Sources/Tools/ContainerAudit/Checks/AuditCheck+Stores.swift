@@ -25,7 +25,7 @@ extension AuditCheck {
     static let databaseFreed = AuditCheck(
         id: "database.deleted-values", severity: .low, title: "A database keeps deleted values",
         meaning: "Rows that programs deleted or changed remain in its free pages until they are overwritten.",
-        remedy: "Make the database overwrite deleted rows, and write it anew: "
+        remedy: "Make the database overwrite deleted rows, and rewrite it: "
             + "sqlite3 {file} 'PRAGMA secure_delete = ON; VACUUM'",
         references: [Reference.storage, Reference.leakage, Reference.testStorage])
 

@@ -13,7 +13,7 @@ package enum AuditChecksDocument {
             SEALED_REGENERATE=1 swift test --filter AuditChecksDocumentTests
 
         An id never changes its meaning. The severity is the usual one; the meaning states exceptions. `FILE` represents
-        the file that a finding names, `GROUP` for the app group. A container is clean when it has no finding above
+        the file that a finding names, `GROUP` the app group. A container is clean when it has no finding above
         `info`. The last column names the controls of OWASP MASVS 2 and the tests of OWASP MASTG that a check answers.
         `sealctl audit --explain ID` prints one of these.
 
@@ -54,7 +54,7 @@ enum AuditReportDocument {
         | `isClean` | boolean | no finding above `info`; without keys only as far as the audit could see |
         | `counts` | object | how many findings there are of each severity, those that are not listed included |
         | `notes` | array of strings | the parts that could not be examined, and the reasons |
-        | `findings` | array | the gravest first |
+        | `findings` | array | the most severe first |
         | `omissions` | object | the findings that the list leaves out, see below |
         | `files` | array | every file, by path |
 

@@ -37,7 +37,7 @@ enum SecretJudge {
         var sentences = [reason(match.certainty)]
         switch leaf.presence {
         case .live: break
-        case .logged: sentences.append("It lies only in the database's log.")
+        case .logged: sentences.append("It is only in the database's log.")
         case .freed: sentences.append("It was deleted, and its bytes were not overwritten.")
         }
         if let expires = match.expires {
@@ -50,8 +50,8 @@ enum SecretJudge {
 
     private static func reason(_ certainty: SecretMatch.Certainty) -> String {
         switch certainty {
-        case .certain: "Its form is that of nothing else."
-        case .likely: "Its form or its randomness speaks for it."
+        case .certain: "No other value has its form."
+        case .likely: "Its form or its randomness indicates a secret."
         case .possible: "It has a name that secrets have."
         }
     }
@@ -98,7 +98,7 @@ enum SecretHolder {
         case .log: "Stop writing it to logs, and remove this one: rm {file}"
         case .cache: "Let the program that caches it seal it, and remove the cache: rm {file}"
         case .freedPages:
-            "Then have the database overwrite what it deletes, and write it anew: "
+            "Then make the database overwrite deleted rows, and rewrite it: "
                 + "sqlite3 {file} 'PRAGMA secure_delete = ON; VACUUM'"
         case .databaseLog:
             "Then let the program close the database, or move the log into it: "

@@ -35,7 +35,7 @@ struct SwitchInspector: ValueInspector {
             return []
         }
         let text = String(decoding: name, as: UTF8.self)
-        let detail = check == .switchWeakens ? "\"\(text)\" is \(value ? "on" : "off")." : "\"\(text)\" lies open."
+        let detail = check == .switchWeakens ? "\"\(text)\" is \(value ? "on" : "off")." : "\"\(text)\" is not sealed."
         return [
             ContentHit(
                 check: check, severity: known.severity, confidence: .likely, detail: detail, remedy: remedy(check))

@@ -139,7 +139,7 @@ struct DatabaseInspector: ValueInspector {
             let values = logged.counted("value")
             hits.append(ContentHit(check: .databaseLogged, detail: "\(values), older ones of the same row among them."))
         } else if isFilledLog {
-            hits.append(ContentHit(check: .databaseLogged, detail: "What was written last may lie only there."))
+            hits.append(ContentHit(check: .databaseLogged, detail: "The latest values may be only there."))
         }
         if isCoreData { hits.append(ContentHit(check: .databaseCoreData, detail: "Its tables are Core Data's.")) }
         return hits

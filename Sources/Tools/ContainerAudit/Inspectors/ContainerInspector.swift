@@ -65,12 +65,12 @@ struct RosterInspector: ContainerInspector {
         let detail: String
         switch current.condition {
         case .current: return []
-        case .missing: detail = "There is no file."
+        case .missing: detail = "It does not exist."
         case .older(let version): detail = "It has version \(version)."
         case .forked: detail = "It has the version of the accepted one and other bytes."
         case .refused(let error): detail = error.reason
         }
-        let accepted = current.roster.map { "Version \($0.roster.version) was accepted and goes on." }
+        let accepted = current.roster.map { "Version \($0.roster.version) was accepted and stays in effect." }
         let rest = accepted ?? "No roster was ever accepted: every record is refused."
         return [
             AuditCheck.rosterNotCurrent.finding(
@@ -92,7 +92,7 @@ struct ShareInspector: ContainerInspector {
         return [
             AuditCheck.plaintextShare.finding(
                 at: FindingPlace(".", in: seen.scope),
-                "\(text) % of the bytes lie open: \(open) of \(open + sealed).")
+                "\(text) % of the bytes are not sealed: \(open) of \(open + sealed).")
         ]
     }
 

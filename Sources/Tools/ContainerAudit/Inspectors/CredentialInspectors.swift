@@ -51,7 +51,7 @@ struct RecordHabitInspector: ContainerInspector {
         guard !names.isEmpty else { return [] }
         return [
             AuditCheck.recordEndless.finding(
-                at: FindingPlace(ContainerLayout.records, in: scope), "Without an end: \(names.listed()).",
+                at: FindingPlace(ContainerLayout.records, in: scope), "Without an expiry time: \(names.listed()).",
                 confidence: .possible)
         ]
     }

@@ -32,8 +32,8 @@ struct RecordPlaceInspector: Inspector {
         guard subject.isNamedAsRecord, subject.attributes.kind == .directory else { return [] }
         return [
             AuditCheck.blobMalformed.finding(
-                at: FindingPlace(subject.path, in: scope), "It is a directory, where a record's file should be.",
-                remedy: "See its contents and move it away, then let the producing program write the record anew: "
+                at: FindingPlace(subject.path, in: scope), "It is a directory in the place of a record's file.",
+                remedy: "See its contents and move it away, then let the producing program write the record again: "
                     + "ls -la {file}")
         ]
     }
@@ -95,6 +95,6 @@ struct HousekeepingInspector: Inspector {
         guard let bytes = try? scope.root.readPrefix(subject.path, count: 17).bytes,
             let id = ContentMarks.processID(in: bytes), kill(id, 0) != 0, errno == ESRCH
         else { return [] }
-        return [AuditCheck.staleLock.finding(at: place, "There is no process \(id).", confidence: .possible)]
+        return [AuditCheck.staleLock.finding(at: place, "No process has the id \(id).", confidence: .possible)]
     }
 }

@@ -20,11 +20,11 @@ struct LinkInspector: Inspector {
     private func link(_ subject: AuditSubject, _ place: FindingPlace, _ scope: AuditScope) -> Finding {
         guard let target = LinkTarget.read(subject.path, in: scope.root) else {
             return AuditCheck.linkLeaves.finding(
-                at: place, "Where it leads could not be read.", confidence: .possible)
+                at: place, "Its target could not be read.", confidence: .possible)
         }
         let check = Self.leaves(subject.path, target, scope.realPath) ? AuditCheck.linkLeaves : .linkPresent
         let severity = subject.isNamedAsRecord ? max(check.severity, .medium) : check.severity
-        return check.finding(at: place, "It leads to \"\(target)\".", severity: severity)
+        return check.finding(at: place, "Its target is \"\(target)\".", severity: severity)
     }
 
     /// Returns whether a target leaves the container, judged by its text alone. A link in the target's path is a
@@ -54,7 +54,7 @@ struct LinkInspector: Inspector {
         case .socket: "socket"
         case .characterDevice: "character device"
         case .blockDevice: "block device"
-        default: "thing of unknown kind"
+        default: "file of unknown kind"
         }
     }
 }

@@ -7,8 +7,8 @@ struct PlaintextInspector: Inspector {
         let place = FindingPlace(subject.path, in: scope)
         switch subject.content {
         case .keyFile:
-            return [AuditCheck.keyFileInside.finding(at: place, "It begins as the key file of a vault does.")]
-        case .sealedVault: return [AuditCheck.vaultInside.finding(at: place, "It begins as a vault does.")]
+            return [AuditCheck.keyFileInside.finding(at: place, "It begins like the key file of a vault.")]
+        case .sealedVault: return [AuditCheck.vaultInside.finding(at: place, "It begins like a vault.")]
         default:
             guard subject.content.isPlaintext, !subject.isPartOfDatabase(in: scope) else { return [] }
             return [finding(subject, place)]
@@ -34,7 +34,7 @@ struct PlaintextInspector: Inspector {
     }
 
     private static let sealing =
-        "Take the ending from its name, seal it and remove the original: mv {file} {file}.open && "
+        "Remove the suffix of its name, seal it and remove the original: mv {file} {file}.open && "
         + "sealctl encrypt --group {group} -o {file} {file}.open && rm {file}.open"
 
     private func plaintext(_ subject: AuditSubject, _ place: FindingPlace) -> Finding {
@@ -117,7 +117,7 @@ enum PlaintextRemedy {
         + "sealctl encrypt --group {group} -o {file}.sealed {file} && rm {file}"
 
     private static let lostLog =
-        "Its database is not beside it. Put it back there, or see that nobody misses it and remove it: ls -l {file}"
+        "Its database is missing. Restore it, or check that no program needs this file and remove it: ls -l {file}"
 
     /// A sealed preferences file in its old place would not be a valid suite.
     private static let suite = "Make a sealed suite of it: sealctl import defaults --group {group} {file}"

@@ -41,7 +41,7 @@ struct ReachInspector: ContainerInspector {
     private static func sentence(_ mode: mode_t, _ readable: Int, _ open: [String]) -> String {
         let own = "Its mode is \(mode.octal)."
         guard readable > 0 else { return own }
-        let below = "\(own) Everybody can read \(readable.counted("file")) in it"
+        let below = "\(own) All users can read \(readable.counted("file")) in it"
         return open.isEmpty ? "\(below)." : "\(below), of which \(open.count) not sealed: \(open.listed(4))."
     }
 }

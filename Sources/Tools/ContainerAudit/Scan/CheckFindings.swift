@@ -61,7 +61,7 @@ final class CheckFindings {
     /// The listed findings, each with the number of its positions, in the order of discovery.
     var findings: [Finding] {
         listed.values.sorted { $0.order < $1.order }.map {
-            $0.places > 1 ? $0.finding.adding("It lies in \($0.places) places of the file.") : $0.finding
+            $0.places > 1 ? $0.finding.adding("It is in \($0.places) places of the file.") : $0.finding
         }
     }
 }

@@ -52,7 +52,7 @@ struct Suppressions: Sendable {
         let unused = surelyOurs.subtracting(used).sorted()
         guard let first = unused.first else { return nil }
         let subject = unused.count == 1 ? "1 entry of the ignore list" : "\(unused.count) entries of the ignore list"
-        return "\(subject) matched nothing and can be removed, beginning with \(first)."
+        return "\(subject) matched no finding and can be removed; the first is \(first)."
     }
 
     /// Returns the note on findings of the baseline that are gone.
@@ -62,7 +62,7 @@ struct Suppressions: Sendable {
         let gone = baseline.values.reduce(0, +) - used
         guard gone > 0 else { return nil }
         let subject = gone == 1 ? "1 finding of the baseline is" : "\(gone) findings of the baseline are"
-        return "\(subject) not there any more: write it anew, so that they are told if they come back."
+        return "\(subject) not found any more: write it again, so that these findings are reported if they return."
     }
 }
 

@@ -50,7 +50,7 @@ struct MemberPrograms {
         }
         return [
             AuditCheck.entitlementsWithoutGroup.finding(
-                at: place, "\(name) does not hold \(group.identifier).",
+                at: place, "\(name) does not contain \(group.identifier).",
                 remedy: AuditCheck.entitlementsWithoutGroup.remedy.replacing("APPLICATION", with: name.shellQuoted))
         ]
     }

@@ -102,7 +102,7 @@ struct VaultOpener {
     }
 
     /// The remedy for an unreadable file, because accepting the state would not fix it.
-    private static let unreadable = "See why it cannot be read, and mend that: ls -la {file}"
+    private static let unreadable = "Find out why it cannot be read, and correct that: ls -la {file}"
 
     private func watermarks(_ store: SealedStore) -> [Finding] {
         let condition = store.watermarkCondition

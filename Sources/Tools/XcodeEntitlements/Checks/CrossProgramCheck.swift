@@ -20,7 +20,7 @@ struct CrossProgramCheck {
             for group in watch.groups where app.groupTexts.contains(group.text) {
                 findings.add(
                     .watchGroup, of: watch, line: group.line, subject: group.text,
-                    "\(watch.name) and \(app.name) both hold \(group.text): on each device it is another container.")
+                    "\(watch.name) and \(app.name) both hold \(group.text): each device has its own container.")
             }
         }
     }

@@ -27,7 +27,7 @@ struct FileCheck {
             findings.add(
                 .entitlementsMissing, of: program, path: program.place,
                 line: lines.line(naming: path, in: program.place),
-                subject: shown, "\(program.name) is to be signed with \(shown), which does not exist.")
+                subject: shown, "\(program.name) is signed with \(shown), which does not exist.")
         case .refused(let path, let fault):
             findings.add(
                 .entitlementsRefused, of: program, path: path, subject: ProjectPath.leaf(of: path),
@@ -51,7 +51,7 @@ struct FileCheck {
             findings.add(
                 .settingsMissing, template == nil ? nil : .note, path: project.path, subject: shown,
                 "\(project.name): the settings file \(shown) \(isThere ? "is refused: it cannot be read, or is too large" : "does not exist").",
-                remedy: template.map { "Copy \($0), and fill it in." })
+                remedy: template.map { "Copy \($0), and complete it." })
         }
     }
 

@@ -32,7 +32,7 @@ struct IdentifierCheck {
         if let platform = program.platform, !platform.isMac {
             findings.add(
                 .unregisteredForm, of: program, line: group.line, subject: group.text,
-                "\(program.name): \(group.text) begins with a team identifier, and \(platform.rawValue) knows only group.<name>."
+                "\(program.name): \(group.text) begins with a team identifier, and \(platform.rawValue) has only group.<name>."
             )
         }
         checkTeam(of: group, &findings)
@@ -66,7 +66,7 @@ struct IdentifierCheck {
     private func teamless(_ text: String) -> String {
         let start = "\(program.name): the keychain access group \(text) does not begin with a team identifier"
         return text.hasPrefix("group.")
-            ? start + "; an app group is an access group already, without being listed here."
+            ? start + "; an app group is an access group without being listed here."
             : start + "."
     }
 
@@ -90,7 +90,7 @@ struct IdentifierCheck {
             let nearest = isElsewhere ? nil : NearestName.nearest(to: name, among: definedSettings.sorted())
             let isCertain = program.project != nil && (!program.hasAbsentSettings || nearest != nil) && !isElsewhere
             let guess = nearest.map { " Did you mean \($0)?" } ?? ""
-            let start = "\(program.name): the build setting \(name) has no value here. It stands in "
+            let start = "\(program.name): the build setting \(name) has no value here. It is used in "
             findings.add(
                 .undefinedSetting, isCertain ? .warning : .note, of: program, line: identifier.line,
                 items: [identifier.raw], subject: name,
@@ -119,7 +119,7 @@ struct IdentifierCheck {
             if spellings[folded]?.contains(identifier.text) == true {
                 findings.add(
                     .duplicate, of: program, line: identifier.line, subject: identifier.text,
-                    "\(program.name): \(identifier.text) stands more than once among its \(words).")
+                    "\(program.name): \(identifier.text) is listed more than once among its \(words).")
             } else if let other = spellings[folded]?.min() {
                 findings.add(
                     .namesAlmostEqual, .warning, of: program, line: identifier.line, subject: identifier.text,

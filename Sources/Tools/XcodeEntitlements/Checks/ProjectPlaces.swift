@@ -46,7 +46,7 @@ extension ProvisioningError {
 
     static func notAProject(_ path: String) -> Self {
         Self(
-            code: .notAProject, operation: check, subject: path, reason: "it is no file that this check reads",
+            code: .notAProject, operation: check, subject: path, reason: "the check does not read files of this kind",
             advice:
                 "Give a folder, an .xcodeproj, or Info.plist, .entitlements, .mobileprovision and .provisionprofile files."
         )

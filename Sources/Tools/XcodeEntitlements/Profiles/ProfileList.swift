@@ -13,7 +13,7 @@ struct ProfileList {
             Result { () throws(StructureFault) in try Self.value(bytes) }
         }
         guard case .dictionary(let values) = try read.mapError(ProvisioningError.malformedList).get() else {
-            throw .malformedList("its top level is no dictionary")
+            throw .malformedList("its top level is not a dictionary")
         }
         self.values = values
     }

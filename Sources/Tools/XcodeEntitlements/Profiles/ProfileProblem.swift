@@ -88,7 +88,7 @@ extension ProfileProblem {
     static func noValidCertificate(_ certificates: [ProfileCertificate]) -> Self {
         Self(
             code: .noValidCertificate, subject: list(certificates.map(\.title)),
-            reason: "None of the profile's certificates is valid: nobody can sign with it.",
+            reason: "None of the profile's certificates is valid: nothing can be signed with it.",
             advice: "Make a new certificate, and add it to the profile.")
     }
 
@@ -97,7 +97,7 @@ extension ProfileProblem {
         return Self(
             code: .certificateExpired, subject: certificate.title,
             reason: "The certificate \(certificate.title) is valid from \(days) only.",
-            advice: "Take it out of the profile; the other certificates still sign.")
+            advice: "Remove it from the profile; the other certificates remain usable.")
     }
 
     static func signatureRefused(_ reason: String) -> Self {
@@ -127,7 +127,7 @@ extension ProfileProblem {
             code: .groupAbsent, subject: group,
             reason: "The profile does not hold the app group \(group); it holds \(list(held)).",
             advice: hint(group, held)
-                ?? "Add the group to the App ID on the developer account, then make the profile anew.")
+                ?? "Add the group to the App ID on the developer account, then create the profile again.")
     }
 
     static func accessGroupAbsent(_ group: String, held: [String]) -> Self {
@@ -142,7 +142,7 @@ extension ProfileProblem {
         return Self(
             code: .keyValueStoreAbsent, subject: identifier,
             reason: "The profile does not hold the key-value store \(identifier); it holds \(stores).",
-            advice: "Turn on iCloud key-value storage for the App ID, then make the profile anew.")
+            advice: "Turn on iCloud key-value storage for the App ID, then create the profile again.")
     }
 
     static func debuggingRefused(_ kind: ProfileKind) -> Self {
@@ -155,7 +155,7 @@ extension ProfileProblem {
     static func debuggingAllowed(_ kind: ProfileKind) -> Self {
         Self(
             code: .debuggingAllowed, subject: "get-task-allow",
-            reason: "The target is meant for release, and the profile (\(kind.title)) lets debuggers in.",
+            reason: "The target is meant for release, and the profile (\(kind.title)) allows debuggers.",
             advice: "Use a distribution profile.")
     }
 

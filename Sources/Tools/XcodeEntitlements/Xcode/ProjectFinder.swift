@@ -50,7 +50,7 @@ struct ProjectFinder {
         for entry in try Directory.open(directory).entries() where entry.kind == .regular {
             if entry.name.hasSuffix(".entitlements") { _ = add(ProjectPath.join(directory, entry.name)) }
         }
-        if entitlements.count == known { note("\(info): no entitlements lie beside it.") }
+        if entitlements.count == known { note("\(info): its directory has no entitlements file.") }
     }
 
     /// Sorts the paths and removes duplicates, which occur if one given path contains another.
@@ -68,7 +68,7 @@ struct ProjectFinder {
         for entry in try directory.entries() {
             entries += 1
             guard entries <= Self.mostEntries else {
-                return note("Over \(Self.mostEntries) files: the rest was left out.")
+                return note("Over \(Self.mostEntries) files: the rest was not examined.")
             }
             let child = ProjectPath.join(path, entry.name)
             switch entry.kind {
@@ -82,7 +82,7 @@ struct ProjectFinder {
     }
 
     private mutating func enter(_ directory: Directory, _ name: String, _ path: String, _ depth: Int) {
-        guard depth < Self.deepest else { return note("\(path): too deep; it was left out.") }
+        guard depth < Self.deepest else { return note("\(path): too deep; it was not examined.") }
         do throws(FileError) {
             try search(directory.directory(name), path, depth: depth + 1)
         } catch { note(error.sentence) }

@@ -8,10 +8,11 @@ internal import FoundationEssentials
 struct AuditCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "Say what lies in a container and what is wrong with it.",
+        abstract: "Report the contents and the faults of a container.",
         discussion: """
-            With a group, its vault opens every sealed blob; with a PATH, any directory is looked at without keys. \
-            Nothing in it is changed. Exit status 1 says that there are findings of the severity of --fail-on or above.
+            With a group, the audit opens every sealed blob with the group's vault. With a PATH, it examines any \
+            directory without keys. It changes nothing in the directory. Exit status 1 means that there are findings \
+            of the severity of --fail-on or above.
 
             Examples:
               sealctl audit --group group.com.example.app
@@ -23,17 +24,17 @@ struct AuditCommand: SealctlCommand {
             """)
 
     @OptionGroup var groupOptions: GroupOptions
-    @Argument(help: "A directory to look at instead of a group's container.", completion: .directory)
+    @Argument(help: "A directory to audit instead of a group's container.", completion: .directory)
     var path: String?
     @OptionGroup(title: "Report options") var reporting: AuditReportOptions
     @OptionGroup(title: "Search options") var search: AuditSearchOptions
     @OptionGroup(title: "Options for known findings") var suppression: SuppressionOptions
     @Option(
-        help: ArgumentHelp("Take an earlier report, as -f json wrote it, instead of a container.", valueName: "FILE"),
+        help: ArgumentHelp("Read an earlier report, written by -f json, instead of a container.", valueName: "FILE"),
         completion: .file())
     var from: String?
     @Option(
-        help: ArgumentHelp("Say what a check means and what to do; all lists them.", valueName: "ID"),
+        help: ArgumentHelp("Explain a check and its remedy; all lists the checks.", valueName: "ID"),
         completion: .custom { _, _, _ in [CheckExplanation.everything] + AuditCheck.all.map(\.id) })
     var explain: String?
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
@@ -44,17 +45,17 @@ struct AuditCommand: SealctlCommand {
             throw ValidationError("Give a PATH or --group, not both.")
         }
         if from != nil, path != nil || groupOptions.group != nil {
-            throw ValidationError("--from takes the place of a PATH or --group.")
+            throw ValidationError("--from replaces a PATH or --group.")
         }
         if path != nil || from != nil, search.withKeys {
             throw ValidationError("--with-keys needs the vault of a group: give --group.")
         }
         if search.withoutKeys, !keyOptions.isUnstated {
-            throw ValidationError("--without-keys needs nothing that opens the vault.")
+            throw ValidationError("--without-keys excludes the options that open the vault.")
         }
         if from != nil, suppression.writesAnything {
             throw ValidationError(
-                "--write-baseline and --write-ignore take what an audit finds, not an earlier report.")
+                "--write-baseline and --write-ignore need an audit, not an earlier report.")
         }
         if output.json, let format = reporting.format, format != .json {
             throw ValidationError("--json is -f json: give one format.")
@@ -121,13 +122,13 @@ struct AuditReportOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "The least severity that is listed: info, low, medium, high or critical.", valueName: "severity"))
+            "The lowest severity that is listed: info, low, medium, high or critical.", valueName: "severity"))
     var severity = SeverityArgument(.info)
 
-    @Option(help: ArgumentHelp("The least severity that ends with status 1.", valueName: "severity"))
+    @Option(help: ArgumentHelp("The lowest severity that ends with status 1.", valueName: "severity"))
     var failOn = SeverityArgument(.low)
 
-    @Flag(help: "End with status 0 whatever was found.")
+    @Flag(help: "End with status 0 regardless of the findings.")
     var exitZero = false
 
     @Flag(help: "In a table, list every file, not only those with findings.")
@@ -159,8 +160,8 @@ enum StoredReport {
         let bytes = try SmallFile.read(path, limit: limit)
         guard let report = try? AuditReport(json: Data(bytes)) else {
             throw Failure(
-                .dataError, "notAReport", "\(path) is no report of an audit",
-                hint: "Name what sealctl audit -f json has written.")
+                .dataError, "notAReport", "\(path) is not a report of an audit",
+                hint: "Name a file that sealctl audit -f json has written.")
         }
         return AuditJob.Result(report: report, notes: [])
     }

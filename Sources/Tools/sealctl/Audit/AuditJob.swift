@@ -48,20 +48,21 @@ struct AuditJob {
 
     func writeBaseline(_ result: Result, to file: String) throws(Failure) {
         try KnownFindings.write(result.report, try requiredKey(), to: file)
-        ConsoleMessages.note("\(file): \(FindingText.count(result.report.findings.count, "finding")) known from now on")
+        ConsoleMessages.note("\(file): \(FindingText.count(result.report.findings.count, "finding")) in the baseline")
     }
 
     /// - Parameter findings: The listed findings.
     func writeIgnoreList(_ findings: [Finding], to file: String) throws(Failure) {
         let added = try KnownFindings.add(findings, try requiredKey(), to: file)
         ConsoleMessages.note(
-            "\(file): \(FindingText.count(added, "finding")) added: write the reason behind each, or remove it")
+            "\(file): \(FindingText.count(added, "finding")) added: write a reason after each, or remove it")
     }
 
     private func requiredKey() throws(Failure) -> FingerprintKey {
         if let key = try fingerprintKey().key { return key }
         throw Failure(
-            .configuration, "noFingerprintKey", "a list of known findings needs a fingerprint key, and there is none",
+            .configuration, "noFingerprintKey",
+            "a list of known findings needs a fingerprint key, and none is available",
             hint: "Try --fingerprint-key FILE.")
     }
 
@@ -93,27 +94,28 @@ struct AuditJob {
         do throws(AuditError) { return try auditor.audit(group: group, in: home, credential: credential) } catch {
             guard error.code == .withoutKeys else { throw Failure(error) }
             throw Failure(
-                .locked, error.code.rawValue, error.reason, hint: "Try --passphrase, or leave --with-keys out.")
+                .locked, error.code.rawValue, error.reason, hint: "Try --passphrase, or omit --with-keys.")
         }
     }
 }
 
 /// The options for the scope and the depth of an audit.
 struct AuditSearchOptions: ParsableArguments {
-    @Flag(help: "Open sealed blobs with the group's vault; an error where the vault does not open.")
+    @Flag(help: "Open sealed blobs with the group's vault; an error if the vault cannot be opened.")
     var withKeys = false
 
-    @Flag(help: "Do not open the vault, nor ask for anything that opens it.")
+    @Flag(help: "Do not open the vault, and do not ask for a passphrase.")
     var withoutKeys = false
 
-    @Flag(help: "Do not read files value by value for secrets: shapes, places and modes only.")
+    @Flag(help: "Do not search files for secrets: check forms, places and modes only.")
     var noSecrets = false
 
     @Option(
-        help: ArgumentHelp("How many files are read at once; as many as there are processors.", valueName: "N"))
+        help: ArgumentHelp(
+            "The number of files that are read at once; the number of processors unless stated.", valueName: "N"))
     var jobs: Int?
 
-    @Option(help: ArgumentHelp("How many findings are listed at most; all are counted.", valueName: "N"))
+    @Option(help: ArgumentHelp("The maximum number of listed findings; all are counted.", valueName: "N"))
     var maxFindings: Int?
 
     func validate() throws {

@@ -18,7 +18,7 @@ enum FingerprintKeyFile {
         let text = String(decoding: try SmallFile.read(path, limit: 4096), as: UTF8.self)
         guard let key = key(text) else {
             throw Failure(
-                .dataError, "badFingerprintKey", "\(path) holds no fingerprint key",
+                .dataError, "badFingerprintKey", "\(path) contains no fingerprint key",
                 hint: "It has 64 hexadecimal digits: openssl rand -hex 32.")
         }
         return key
@@ -29,7 +29,7 @@ enum FingerprintKeyFile {
     /// - Returns: No key and a note if the key can neither be read nor created. An audit works without it.
     static func usual() -> (key: FingerprintKey?, note: String?) {
         guard let directory else {
-            return (nil, "There is no home for a fingerprint key, so findings have no fingerprints.")
+            return (nil, "There is no directory for a fingerprint key, so findings have no fingerprints.")
         }
         let path = directory.appending(name).string
         do throws(Failure) {
@@ -52,14 +52,14 @@ enum FingerprintKeyFile {
         } catch {
             guard error.code == .alreadyExists else { throw Failure(error, .output) }
         }
-        ConsoleMessages.detail("made the fingerprint key \(path.appending(name).string)")
+        ConsoleMessages.detail("created the fingerprint key \(path.appending(name).string)")
     }
 
     /// Returns a note about a key file that other users may read, or `nil` if they may not.
     static func looseMode(of path: String) -> String? {
         var status = stat()
         guard stat(path, &status) == 0, status.st_mode & 0o077 != 0 else { return nil }
-        return "Others may read the fingerprint key: chmod 600 \(path.shellQuoted)"
+        return "Other users can read the fingerprint key: chmod 600 \(path.shellQuoted)"
     }
 
     private static func key(_ text: String) -> FingerprintKey? {

@@ -27,7 +27,7 @@ enum KnownFindings {
 
     private static func ignoreList(_ path: String, _ bytes: [UInt8]) throws(Failure) -> AuditIgnoreList {
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure(.dataError, "notText", "\(path) is no text in UTF-8", hint: "Correct it, or remove it.")
+            throw Failure(.dataError, "notText", "\(path) is not text in UTF-8", hint: "Correct it, or remove it.")
         }
         do throws(AuditError) { return try AuditIgnoreList(parsing: text) } catch { throw refused(path, error) }
     }

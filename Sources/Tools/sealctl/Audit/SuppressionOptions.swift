@@ -10,28 +10,29 @@ struct SuppressionOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Leave out the findings in FILE; .sealauditignore in the audited and the current directory unless given; "
+            "Omit the findings in FILE; .sealauditignore in the audited and the current directory unless given; "
                 + "can be repeated.", valueName: "FILE"), completion: .file())
     var ignoreFile: [String] = []
 
     @Option(
-        help: ArgumentHelp("Report only what is new since FILE was written.", valueName: "FILE"), completion: .file())
+        help: ArgumentHelp("Report only findings that are not in FILE.", valueName: "FILE"), completion: .file())
     var baseline: String?
 
     @Option(
-        help: ArgumentHelp("Write what is found now to FILE, for --baseline; ends with status 0.", valueName: "FILE"),
+        help: ArgumentHelp(
+            "Write the present findings to FILE, for --baseline; ends with status 0.", valueName: "FILE"),
         completion: .file())
     var writeBaseline: String?
 
     @Option(
         help: ArgumentHelp(
-            "Add what is listed now to FILE, for --ignore-file, to write the reasons in; ends with status 0.",
+            "Add the listed findings to FILE, for --ignore-file, where you add the reasons; ends with status 0.",
             valueName: "FILE"), completion: .file())
     var writeIgnore: String?
 
     @Option(
         help: ArgumentHelp(
-            "The key of fingerprints; made in $XDG_CONFIG_HOME/sealedstate unless given.", valueName: "FILE"),
+            "The key of fingerprints; created in $XDG_CONFIG_HOME/sealedstate unless given.", valueName: "FILE"),
         completion: .file())
     var fingerprintKey: String?
 
@@ -40,7 +41,7 @@ struct SuppressionOptions: ParsableArguments {
 
     func validate() throws {
         if baseline != nil, writeBaseline != nil {
-            throw ValidationError("--baseline leaves out what --write-baseline is to hold: give one of them.")
+            throw ValidationError("--baseline omits the findings that --write-baseline records: give one of them.")
         }
     }
 

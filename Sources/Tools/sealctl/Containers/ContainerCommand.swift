@@ -6,10 +6,10 @@ internal import AuditReports
 struct ContainerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "container",
-        abstract: "Look after group containers: where they lie, who is a member, how much they hold.",
+        abstract: "Manage group containers: their paths, members, sizes and quotas.",
         discussion: """
-            A program's package registers it when it is installed and takes it out when it is removed. A container that \
-            is given up goes to the trash; nothing is deleted there unasked.
+            A program's package registers the program when it is installed and unregisters it when it is removed. An \
+            abandoned container is moved to the trash. Commands do not delete it without a request.
 
             Examples:
               sealctl container list
@@ -27,10 +27,10 @@ struct ContainerCommand: ParsableCommand {
 struct ContainerPathCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "path",
-        abstract: "Print where a group's container lies.",
+        abstract: "Print the path of a group's container.",
         discussion: """
-            The container is opened and checked, and nothing is made. An opaque container changes its path when it is \
-            reset or made anew: ask each time.
+            The command opens and checks the container and creates nothing. The path of an opaque container changes \
+            when it is reset or created again: run the command each time.
 
             Example:
               ls "$(sealctl container path --group group.com.example.app)"
@@ -61,9 +61,9 @@ struct ContainerListCommand: SealctlCommand {
         commandName: "list",
         abstract: "List the groups that have a container or members.",
         discussion: """
-            STATE is ok, none where the group has no container for now, or why its container can't be used. A directory \
-            of which nothing says whose container it is has no GROUP. Containers of other users that this one may not \
-            look at are left out.
+            STATE is ok, none if the group has no container at present, or the reason why its container cannot be \
+            used. GROUP is empty for a directory whose group is not known. The list omits containers of other users to \
+            which this user has no access.
 
             Examples:
               sealctl container list
@@ -119,10 +119,10 @@ struct ContainerListCommand: SealctlCommand {
 struct ContainerUsageCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "usage",
-        abstract: "Say how much a group's container holds, by its parts.",
+        abstract: "Print the size of a group's container and of its parts.",
         discussion: """
-            BYTES are the sizes of the files, which a quota limits; DISK is what they take there. A file with two names \
-            counts once.
+            BYTES are the sizes of the files, which a quota limits; DISK is the space that they occupy. A file with \
+            two names counts once.
 
             Examples:
               sealctl container usage --group group.com.example.app
@@ -151,7 +151,7 @@ struct ContainerUsageCommand: SealctlCommand {
         table.add(cells(usage.total, "total"))
         var lines = [table.text]
         if let quota { lines.append("\(quota) bytes are allowed, \(max(0, quota - usage.total.bytes)) are free.") }
-        if usage.unreadable > 0 { lines.append("\(usage.unreadable) could not be looked at, and are not counted.") }
+        if usage.unreadable > 0 { lines.append("\(usage.unreadable) could not be examined, and are not counted.") }
         return lines.joined(separator: "\n")
     }
 

@@ -10,7 +10,7 @@ struct ContainerMembersCommand: SealctlCommand {
         commandName: "members",
         abstract: "List a group's member programs.",
         discussion: """
-            STATE is installed, or gone where nothing lies at the executable's path any more.
+            STATE is installed, or gone if no file exists at the executable's path.
 
             Examples:
               sealctl container members
@@ -59,23 +59,25 @@ struct MemberView {
 struct ContainerRegisterCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "register",
-        abstract: "Take a program into a group.",
+        abstract: "Register a program as a member of a group.",
         discussion: """
-            For a package's installation. The container is made if the group has none: with --behavior ios under a name \
-            that says nothing, and it goes to the trash when its last member leaves; with --behavior macos under the \
-            group's identifier, for good. Registering a program again changes where its executable lies.
+            For a package's installation. If the group has no container, the command creates one. With --behavior ios \
+            it gets an opaque name and is moved to the trash when its last member is unregistered. With --behavior \
+            macos it is named for the group's identifier and is permanent. Registering a program again changes the \
+            path of its executable.
 
             Examples:
               sealctl container register com.example.app /usr/bin/app
               sealctl container register com.example.widget /usr/bin/widget --behavior ios
             """)
 
-    @Argument(help: ArgumentHelp("The program, as its entitlements name it.", valueName: "application"))
+    @Argument(
+        help: ArgumentHelp("The program's application identifier, as in its entitlements.", valueName: "application"))
     var application: String
     @Argument(help: ArgumentHelp("The path of its executable.", valueName: "executable"), completion: .file())
     var executable: String
     @OptionGroup var groupOptions: GroupOptions
-    @Option(help: ArgumentHelp("How a container is made: ios or macos.", valueName: "SYSTEM"))
+    @Option(help: ArgumentHelp("The style of a new container: ios or macos.", valueName: "SYSTEM"))
     var behavior: BehaviorName?
     @OptionGroup var share: ShareOption
     @OptionGroup(title: "Global options") var output: OutputOptions
@@ -114,20 +116,23 @@ enum BehaviorName: String, ExpressibleByArgument, CaseIterable {
 struct ContainerUnregisterCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "unregister",
-        abstract: "Take a program out of a group.",
+        abstract: "Unregister a program of a group.",
         discussion: """
-            For a package's removal. With its last member a container that was made with --behavior ios goes to the \
-            trash: then the command asks first, unless --yes says yes. Every other one stays. Gone is a program only where nothing lies at its path, nor at the path that it was \
-            registered with.
+            For a package's removal. A container that was created with --behavior ios is moved to the trash with its \
+            last member; the command then asks first, unless --yes is given. Every other container remains.
+
+            With --gone, a program counts as removed only if no file exists at its path and at the path with which it \
+            was registered.
 
             Examples:
               sealctl container unregister com.example.app --yes
               sealctl container unregister --gone --group group.com.example.app
             """)
 
-    @Argument(help: ArgumentHelp("The program, as it was registered.", valueName: "application"))
+    @Argument(
+        help: ArgumentHelp("The program's application identifier, as it was registered.", valueName: "application"))
     var application: String?
-    @Flag(help: "Take out every program whose executable is not there any more.")
+    @Flag(help: "Unregister every program whose executable does not exist any more.")
     var gone = false
     @OptionGroup var groupOptions: GroupOptions
     @OptionGroup var confirmation: Confirmation
@@ -144,7 +149,8 @@ struct ContainerUnregisterCommand: SealctlCommand {
         if let loss = try ContainerLoss(of: group, in: home) {
             let leaving = application.map { [$0] } ?? loss.gone
             if !leaving.isEmpty && loss.goesToTrash(without: Set(leaving)) {
-                try confirmation.require("take the last program out of \(group), with its container", loss.sentences)
+                try confirmation.require(
+                    "unregister the last program of \(group), and move its container to the trash", loss.sentences)
             }
         }
         let (left, trashed) = try Failure.onGroup { () throws(AppGroupError) in
@@ -162,9 +168,9 @@ struct ContainerUnregisterCommand: SealctlCommand {
             ]
             return try StandardStreams.print(JSONText.object(fields).text)
         }
-        var lines = leaving.map { "\($0) has left \(group)" }
+        var lines = leaving.map { "\($0) is unregistered from \(group)" }
         if leaving.isEmpty { lines = ["every member of \(group) is installed"] }
-        if let trashed { lines.append("the container went with it to the trash: \(trashed.printable)") }
+        if let trashed { lines.append("the container was moved to the trash: \(trashed.printable)") }
         try StandardStreams.print(lines.joined(separator: "\n"))
     }
 }

@@ -6,12 +6,12 @@ internal import AuditReports
 struct ContainerQuotaCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "quota",
-        abstract: "Show or set how many bytes a group's container may hold.",
+        abstract: "Show or set the quota of a group's container in bytes.",
         discussion: """
-            Records, defaults and whatever else is written through the library are refused at the quota; deleting \
-            always works. Files that are written in other ways count, and are not kept from growing. Where the registry \
-            says something else than the container, both are shown; the next program that opens the group's store puts \
-            the registry's into force, and so does setting it here.
+            The library refuses a write of records, defaults and other data that exceeds the quota; deleting always \
+            works. Files that programs write without the library count, but their growth is not limited. If the \
+            registry and the container differ, the command shows both values. The next program that opens the group's \
+            store applies the registry's value, and so does setting a quota here.
 
             Examples:
               sealctl container quota --group group.com.example.app
@@ -19,7 +19,7 @@ struct ContainerQuotaCommand: SealctlCommand {
               sealctl container quota none
             """)
 
-    @Argument(help: ArgumentHelp("Bytes, as in 5000, 64K, 10M or 2G (of 1024), or none.", valueName: "size"))
+    @Argument(help: ArgumentHelp("Bytes, such as 5000, 64K, 10M or 2G (powers of 1024), or none.", valueName: "size"))
     var size: QuotaSize?
     @OptionGroup var groupOptions: GroupOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
@@ -43,7 +43,7 @@ struct ContainerQuotaCommand: SealctlCommand {
 
     private static func text(_ quota: Int64?, _ registered: Int64?) -> String {
         func word(_ quota: Int64?) -> String { quota.map { String($0) } ?? "none" }
-        return quota == registered ? word(quota) : "\(word(quota))\nby the registry: \(word(registered))"
+        return quota == registered ? word(quota) : "\(word(quota))\nin the registry: \(word(registered))"
     }
 
     private static func json(_ quota: Int64?) -> JSONText { quota.map { .number(Int($0)) } ?? .null }

@@ -7,11 +7,11 @@ internal import SharedFiles
 struct ContainerResetCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "reset",
-        abstract: "Empty a container: it goes to the trash, and an empty one takes its place.",
+        abstract: "Move a container to the trash, and create an empty one in its place.",
         discussion: """
-            Members, quota and the vault stay. Programs that watch the container's records go on in the new one. It \
-            also gives up a container that the registry has and that is gone for good. The command says what the container \
-            holds and whose it is, and asks first; --yes says yes.
+            Members, quota and the vault remain. Programs that watch the container's records continue in the new one. \
+            The command also abandons a container that is in the registry and was lost. It shows the contents and the \
+            members of the container and asks first, unless --yes is given.
 
             Examples:
               sealctl container reset --group group.com.example.app
@@ -37,8 +37,8 @@ struct ContainerResetCommand: SealctlCommand {
             return try StandardStreams.print(JSONText.object(fields).text)
         }
         try StandardStreams.print(
-            trashed.map { "\(group) is empty; what was there is in the trash: \($0.printable)" }
-                ?? "\(group) has an empty container; its old one was gone")
+            trashed.map { "\(group) is empty; its old container is in the trash: \($0.printable)" }
+                ?? "\(group) has an empty container; its old one was missing")
     }
 }
 
@@ -63,10 +63,10 @@ struct ContainerLoss {
     /// The losses and the programs that they affect.
     var sentences: [String] {
         let who = Affected.list(members.map(\.applicationIdentifier), orElse: "every program of the group")
-        guard let container else { return ["The container is not in its place; the registry gives it up for \(who)."] }
+        guard let container else { return ["The container does not exist; the registry abandons it for \(who)."] }
         let usage = container.usage()
         return [
-            "\(usage.total.files) files with \(usage.total.bytes) bytes in \(container.path) go to the trash.",
+            "\(usage.total.files) files with \(usage.total.bytes) bytes in \(container.path) are moved to the trash.",
             "Affected: \(who).",
         ]
     }

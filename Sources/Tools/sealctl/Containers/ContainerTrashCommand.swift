@@ -6,7 +6,7 @@ internal import AuditReports
 struct ContainerTrashCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "trash",
-        abstract: "Look at containers that were given up, put one back, or delete them.",
+        abstract: "List abandoned containers, restore one, or delete them.",
         discussion: """
             Examples:
               sealctl container trash list
@@ -44,11 +44,11 @@ struct TrashListCommand: SealctlCommand {
 struct TrashRestoreCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Put a container back.",
+        abstract: "Restore a container.",
         discussion: """
-            Where its group has none now, or with --replace in place of that one, which goes to the trash. Its members have \
-            to be registered again. An opaque container gets another name. Before a container is replaced the command says \
-            what it holds and asks; --yes says yes.
+            The group must have no container now; with --replace its present container is moved to the trash. The \
+            container's members must be registered again. An opaque container gets another name. Before a container is \
+            replaced the command shows its contents and asks, unless --yes is given.
 
             Examples:
               sealctl container trash restore group.a~20261121T130405Z~0badcafe
@@ -57,7 +57,7 @@ struct TrashRestoreCommand: SealctlCommand {
 
     @Argument(help: ArgumentHelp("Its name in the list.", valueName: "name"))
     var name: String
-    @Flag(help: "Move the group's present container to the trash for it.")
+    @Flag(help: "Move the group's present container to the trash first.")
     var replace = false
     @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Global options") var output: OutputOptions
@@ -90,20 +90,20 @@ struct TrashEmptyCommand: SealctlCommand {
         commandName: "empty",
         abstract: "Delete containers in the trash for good.",
         discussion: """
-            All of them, or those that are named, of one group, or old enough. What is deleted cannot be brought back: \
-            the command lists it and asks first, unless --yes says yes.
+            Deletes all containers in the trash, or those of the given names, group or age. A deleted container cannot \
+            be restored: the command lists them and asks first, unless --yes is given.
 
             Examples:
               sealctl container trash empty
               sealctl container trash empty --older-than 30d --yes
             """)
 
-    @Argument(help: ArgumentHelp("Only these, by their names in the list.", valueName: "name"))
+    @Argument(help: ArgumentHelp("Only the containers with these names of the list.", valueName: "name"))
     var names: [String] = []
     @Option(help: ArgumentHelp("Only containers of this group.", valueName: "G"))
     var of: String?
     @Option(
-        help: ArgumentHelp("Only those that were moved that long ago: 12h, 30d.", valueName: "TIME"),
+        help: ArgumentHelp("Only containers that were moved at least that long ago: 12h, 30d.", valueName: "TIME"),
         transform: PastTime.init(parsing:))
     var olderThan: PastTime?
     @OptionGroup var confirmation: Confirmation

@@ -9,11 +9,11 @@ internal import XcodeEntitlements
 struct EntitlementsCheckCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say what the targets of a project share, and what is wrong with it.",
+        abstract: "Report the groups that a project's targets share, and their faults.",
         discussion: """
-            Finds projects, entitlements and profiles below each PATH, and compares what each target holds with the \
-            other parts of its app, with its other configurations and with its profile. Nothing is changed. Exit \
-            status 1 says that there are findings of the severity of --fail-on or above.
+            Finds projects, entitlements and profiles below each PATH, and compares each target's groups with the \
+            other parts of its app, with its other configurations and with its profile. The command changes nothing. \
+            Exit status 1 means that there are findings of the severity of --fail-on or above.
 
             Examples:
               sealctl entitlements check .
@@ -23,20 +23,21 @@ struct EntitlementsCheckCommand: SealctlCommand {
 
     @Argument(
         help:
-            "Folders, .xcodeproj packages, Info.plist, .entitlements and profile files; the folder at hand without any.",
+            "Folders, .xcodeproj, Info.plist, .entitlements and profile files; the current directory by default.",
         completion: .file())
     var paths: [String] = []
     @Option(help: ArgumentHelp("A provisioning profile to compare with; can be repeated.", valueName: "file"))
     var profile: [String] = []
-    @Option(help: ArgumentHelp("The team that signs, in place of the projects' own.", valueName: "team"))
+    @Option(help: ArgumentHelp("The signing team, instead of the projects' own.", valueName: "team"))
     var team: String?
     @Option(
-        help: ArgumentHelp("The least severity that ends with status 1: error, warning or note.", valueName: "severity")
+        help: ArgumentHelp(
+            "The lowest severity that ends with status 1: error, warning or note.", valueName: "severity")
     )
     var failOn: LeastSeverity = .warning
     @Option(
         help: ArgumentHelp(
-            "Leave out a finding, as ENT001, or of one target, as ENT001:Widget; can be repeated.",
+            "Omit a finding, such as ENT001, or that of one target, such as ENT001:Widget; can be repeated.",
             valueName: "id[:target]"))
     var ignore: [String] = []
     @Flag(help: "The findings as SARIF 2.1.0, for code hosts.")
@@ -46,7 +47,7 @@ struct EntitlementsCheckCommand: SealctlCommand {
     func validate() throws {
         if sarif, output.json { throw ValidationError("Give --json or --sarif, not both.") }
         for entry in ignore where IgnoredFinding(entry) == nil {
-            throw ValidationError("There is no finding \(entry): see sealctl entitlements explain.")
+            throw ValidationError("No finding has the id \(entry): see sealctl entitlements explain.")
         }
     }
 
@@ -57,7 +58,7 @@ struct EntitlementsCheckCommand: SealctlCommand {
         else {
             throw Failure(
                 .noInput, "nothingFound", "found no project, entitlements or profile below \(report.root)",
-                hint: "Give the folder that the .xcodeproj or the .entitlements files lie in.")
+                hint: "Give the folder that contains the .xcodeproj or the .entitlements files.")
         }
         let isClean = report.worst.map { $0 < failOn.severity } ?? true
         try StandardStreams.print(text(report, isClean: isClean))

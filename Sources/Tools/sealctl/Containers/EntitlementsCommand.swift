@@ -9,7 +9,7 @@ struct EntitlementsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "entitlements", abstract: "Check an Xcode project's entitlements and profiles.",
         discussion: """
-            Works on any machine, on the files of the project alone: no Xcode and no Mac are needed.
+            Works on any machine with the files of the project; Xcode and a Mac are not needed.
 
             Examples:
               sealctl entitlements check .
@@ -23,9 +23,9 @@ struct EntitlementsCommand: ParsableCommand {
 struct EntitlementsShowCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show what an entitlements file or a provisioning profile says.",
+        abstract: "Show the contents of an entitlements file or a provisioning profile.",
         discussion: """
-            Nothing is checked but the file's own form; build settings in it are shown as they stand.
+            Checks only the file's syntax. Build settings in it are shown unexpanded.
 
             Examples:
               sealctl entitlements show App/App.entitlements
@@ -126,9 +126,9 @@ struct ProfileView {
 struct EntitlementsExplainCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Say what a finding of the check means, and what to do.",
+        abstract: "Explain a finding of the check and its remedy.",
         discussion: """
-            ID is that of a finding, such as ENT001, or its name. Without ID all of them are listed.
+            ID is the id of a finding, such as ENT001, or its name. Without ID the command lists all findings.
 
             Examples:
               sealctl entitlements explain ENT001
@@ -146,7 +146,7 @@ struct EntitlementsExplainCommand: SealctlCommand {
         guard let rule = ProjectRule.named(id) else {
             throw Failure(
                 .usage, "unknownFinding", "there is no finding \(id)",
-                hint: "See all of them: sealctl entitlements explain")
+                hint: "See all findings: sealctl entitlements explain")
         }
         try StandardStreams.print(output.json ? Self.json(rule).text : Self.text(rule))
     }

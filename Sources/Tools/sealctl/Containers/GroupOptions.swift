@@ -42,7 +42,7 @@ struct GroupOptions: ParsableArguments {
 struct ShareOption: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Share it with a unix group's members, by name or number; else it is its owner's alone.",
+            "Share it with a unix group's members, by name or number; otherwise only its owner has access.",
             valueName: "UNIXGROUP"))
     var shareWith: String?
 
@@ -52,7 +52,7 @@ struct ShareOption: ParsableArguments {
         guard let number = Self.number(of: shareWith) else {
             throw Failure(
                 .usage, "unknownUnixGroup", "there is no unix group \"\(shareWith)\"",
-                hint: "See which there are: getent group.")
+                hint: "See the groups: getent group.")
         }
         return .unixGroup(number)
     }

@@ -8,10 +8,10 @@ internal import SealedState
 struct DefaultsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "defaults",
-        abstract: "Read and write sealed defaults, in the habits of macOS' defaults.",
+        abstract: "Read and write sealed defaults, with the subcommands of macOS' defaults.",
         discussion: """
-            SUITE is a suite of the app group that --group or $SEALCTL_GROUP names. The identifier of a group is a suite \
-            as well: that group's own, for which nothing else has to be named.
+            SUITE is a suite of the app group that --group or $SEALCTL_GROUP names. The identifier of a group is also \
+            the name of a suite: that group's own suite, for which --group is not needed.
 
             Examples:
               sealctl defaults write group.com.example.app theme dark
@@ -95,7 +95,7 @@ struct DefaultsDomain {
         case .unknown, .removed:
             throw Failure(
                 .notFound, "absent", "the group \(store.group.identifier) has no suite \(name)",
-                hint: "Try sealctl defaults domains to see what is there.")
+                hint: "Try sealctl defaults domains to see the suites.")
         }
     }
 
@@ -108,7 +108,7 @@ struct DefaultsDomain {
     func missing(_ key: String) -> Failure {
         Failure(
             .notFound, "absent", "the suite \(name) has no key \(key)",
-            hint: "See what it has: sealctl defaults read \(name).")
+            hint: "See its keys: sealctl defaults read \(name).")
     }
 
     /// Replaces the whole suite with these values, even if its present file is refused.

@@ -6,9 +6,9 @@ internal import SealedState
 struct DefaultsDeleteCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Delete a key, or a whole suite, so that nobody can bring it back unseen.",
+        abstract: "Delete a key, or a whole suite, so that an old copy is refused.",
         discussion: """
-            Before a whole suite is deleted the command asks, unless --yes says yes.
+            The command asks before it deletes a whole suite, unless --yes is given.
 
             Examples:
               sealctl defaults delete group.com.example.app theme
@@ -46,9 +46,9 @@ struct DefaultsDeleteCommand: SealctlCommand {
 struct DefaultsRenameCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "rename",
-        abstract: "Give the value of a key another key.",
+        abstract: "Rename a key.",
         discussion: """
-            A key that is there already is not replaced.
+            An existing key is not replaced.
 
             Example:
               sealctl defaults rename group.com.example.app colour color
@@ -58,7 +58,7 @@ struct DefaultsRenameCommand: SealctlCommand {
     var suite: String
     @Argument(help: "The key.")
     var old: String
-    @Argument(help: "What it is to be.")
+    @Argument(help: "The new key.")
     var new: String
     @OptionGroup var access: DefaultsAccess
     var output: OutputOptions { access.output }
@@ -70,7 +70,7 @@ struct DefaultsRenameCommand: SealctlCommand {
                 guard values.updateValue(value, forKey: new) == nil else {
                     throw Failure(
                         .duplicate, "conflict", "the suite \(domain.name) has a key \(new) already",
-                        hint: "Delete it first if it may go.")
+                        hint: "Delete it first if it is not needed.")
                 }
             }
         }

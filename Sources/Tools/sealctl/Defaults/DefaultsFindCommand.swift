@@ -8,9 +8,9 @@ internal import SharedFiles
 struct DefaultsFindCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "find",
-        abstract: "Print what has a word in its suite's name, its key or its value.",
+        abstract: "Print the values that have a word in their suite's name, key or value.",
         discussion: """
-            Upper and lower case are the same. All suites of the group are searched; one that is refused ends the command.
+            The search ignores case. It covers all suites of the group; a refused suite ends the command.
 
             Example:
               sealctl defaults find theme --group group.com.example.app
@@ -25,7 +25,7 @@ struct DefaultsFindCommand: SealctlCommand {
         let found = try access.open(nil).work { domain throws(Failure) in try search(domain.store) }
         guard !found.isEmpty else {
             throw Failure(
-                .notFound, "absent", "no suite, key or value has \"\(word)\" in it", hint: "Try a part of the word.")
+                .notFound, "absent", "no suite, key or value contains \"\(word)\"", hint: "Try a part of the word.")
         }
         guard !output.json else {
             let suites = Dictionary(

@@ -10,8 +10,8 @@ struct DefaultsReadCommand: SealctlCommand {
         commandName: "read",
         abstract: "Print all suites, one suite, or the value of one key.",
         discussion: """
-            What is printed is a property list in the old style, which write takes back; the text of a single key stands \
-            without quotes. With --json data is Base64, and dates are text. --raw gives a text or data byte for byte.
+            Prints a property list in the old style, which write accepts; the text of a single key has no quotes. With \
+            --json data is Base64, and dates are text. --raw prints a text or data byte for byte.
 
             Examples:
               sealctl defaults read
@@ -25,7 +25,7 @@ struct DefaultsReadCommand: SealctlCommand {
     var suite: String?
     @Argument(help: "The key; all of the suite's unless stated.")
     var key: String?
-    @Flag(help: "Only the bytes of a text or data, and no line feed behind them.")
+    @Flag(help: "Print only the bytes of a text or data, without a line feed.")
     var raw = false
     @OptionGroup var access: DefaultsAccess
     var output: OutputOptions { access.output }
@@ -63,7 +63,7 @@ struct DefaultsReadCommand: SealctlCommand {
     private func printBytes(of value: PropertyListValue, _ key: String) throws(Failure) {
         guard let bytes = value.data ?? value.string.map({ Array($0.utf8) }) else {
             throw Failure(
-                .dataError, "wrongType", "the value of \(key) is \(value.kind), which has no bytes of its own",
+                .dataError, "wrongType", "the value of \(key) is \(value.kind), which --raw cannot print",
                 hint: "Leave out --raw.")
         }
         let target = try ValueOutput(nil)
@@ -75,7 +75,7 @@ struct DefaultsReadCommand: SealctlCommand {
 struct DefaultsReadTypeCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "read-type",
-        abstract: "Print what type the value of a key has.",
+        abstract: "Print the type of a key's value.",
         discussion: """
             Example:
               sealctl defaults read-type group.com.example.app theme

@@ -9,12 +9,12 @@ internal import SharedFiles
 struct DefaultsImportCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Put a property list in the place of everything in a suite.",
+        abstract: "Replace the contents of a suite by a property list.",
         discussion: """
-            The file is a dictionary, as a binary, XML or OpenStep property list. It stays where it is, in the clear: \
-            sealctl import defaults moves one in. A suite that is refused is begun anew, but not with --merge; what was \
-            there is kept in quarantine. Where the suite has keys that the file does not have, the command names them and \
-            asks, unless --yes says yes.
+            The file is a dictionary, as a binary, XML or OpenStep property list. It remains in plaintext; sealctl \
+            import defaults also removes it. A refused suite is replaced, except with --merge, and a copy of it \
+            remains in quarantine. If the suite has keys that the file does not have, the command names them and asks, \
+            unless --yes is given.
 
             Examples:
               sealctl defaults import group.com.example.app settings.plist
@@ -39,7 +39,7 @@ struct DefaultsImportCommand: SealctlCommand {
         let new = try input.withContents(limit: Self.limit) { bytes throws(Failure) in
             guard bytes.count <= Self.limit else {
                 throw Failure(
-                    .dataError, "tooLarge", "cannot import \(input.name): it has over \(Self.limit) bytes",
+                    .dataError, "tooLarge", "cannot import \(input.name): it has more than \(Self.limit) bytes",
                     hint: "A suite is for settings: seal larger data with sealctl encrypt.")
             }
             return try Self.values(in: bytes, input.name)
@@ -63,7 +63,7 @@ struct DefaultsImportCommand: SealctlCommand {
             "replace the suite \(domain.name)",
             [
                 "Every program of \(domain.store.group.identifier) loses the settings that the file does not have: "
-                    + "\(Affected.list(dropped, orElse: "none")). With --merge they stay."
+                    + "\(Affected.list(dropped, orElse: "none")). With --merge they remain."
             ])
     }
 
@@ -77,7 +77,7 @@ struct DefaultsImportCommand: SealctlCommand {
         }
         guard case .dictionary(let values) = value else {
             throw Failure(
-                .dataError, "wrongType", "cannot import \(name): it holds \(value.kind), not a dictionary",
+                .dataError, "wrongType", "cannot import \(name): it contains \(value.kind), not a dictionary",
                 hint: "For the value of one key: sealctl defaults write SUITE KEY -.")
         }
         return values
@@ -88,10 +88,10 @@ struct DefaultsImportCommand: SealctlCommand {
 struct DefaultsExportCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "export",
-        abstract: "Write a suite as a property list, in the clear.",
+        abstract: "Write a suite as a property list in plaintext.",
         discussion: """
-            The file is for its owner alone (mode 0600). With --json it is JSON, in which data is Base64 and dates are \
-            text.
+            Only its owner can read the file (mode 0600). With --json it is JSON, in which data is Base64 and dates \
+            are text.
 
             Examples:
               sealctl defaults export group.com.example.app settings.plist

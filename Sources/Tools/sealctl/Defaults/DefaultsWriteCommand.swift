@@ -15,12 +15,13 @@ struct DefaultsWriteCommand: SealctlCommand {
             sealctl defaults write SUITE 'PROPERTY LIST'
             """,
         discussion: """
-            A VALUE that begins with {, (, < or a double quote is a property list; any other one is text. -data takes \
-            hexadecimal digits, -bool YES or NO, -date a day or 2026-11-21T03:30:00Z. In arrays and dictionaries each \
-            value may have a type before it. With SUITE and one more word the whole suite is replaced, also one that is refused.
+            A VALUE that begins with {, (, < or a double quote is a property list; any other VALUE is text. -data \
+            takes hexadecimal digits, -bool YES or NO, -date a day or 2026-11-21T03:30:00Z. In arrays and dictionaries \
+            each value may have a type before it.
 
-            Arguments are public to everybody on the machine: what must not be goes in as -, which is standard \
-            input, as -string -, -data - or a property list of any format.
+            With SUITE and one more argument the command replaces the whole suite, even a refused one. All users of \
+            the machine can read arguments: pass a confidential value as -, which is standard input, as -string -, \
+            -data - or a property list of any format.
 
             Examples:
               sealctl defaults write group.com.example.app theme dark
@@ -78,13 +79,13 @@ struct DefaultsWriteCommand: SealctlCommand {
     private static func other(_ old: PropertyListValue?, than kind: String, _ key: String) -> Failure {
         Failure(
             .dataError, "wrongType", "the value of \(key) is \(old?.kind ?? "nothing"), not \(kind)",
-            hint: "Write it anew, without -add.")
+            hint: "Write the whole value, without -add.")
     }
 
     private static func refuseOption(_ word: String) throws(Failure) {
         guard word.hasPrefix("-") else { return }
         throw Failure(
-            .usage, "usage", "\(word) stands where a suite or a key belongs", hint: "See sealctl defaults write --help."
+            .usage, "usage", "\(word) is in the place of a suite or a key", hint: "See sealctl defaults write --help."
         )
     }
 }

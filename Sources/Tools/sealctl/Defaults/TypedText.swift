@@ -43,7 +43,7 @@ enum TypedText {
     static func dictionary(_ word: String) throws(Failure) -> [String: PropertyListValue] {
         guard case .dictionary(let members) = try untyped(word) else {
             throw Failure(
-                .dataError, "wrongType", "a suite is a dictionary, and this is none",
+                .dataError, "wrongType", "a suite is a dictionary, and this value is not",
                 hint: "For one key: sealctl defaults write SUITE KEY VALUE.")
         }
         return members
@@ -53,7 +53,7 @@ enum TypedText {
         try InputFile(nil).withContents(limit: limit) { bytes throws(Failure) in
             guard bytes.count <= limit else {
                 throw Failure(
-                    .dataError, "tooLarge", "standard input has over \(limit) bytes",
+                    .dataError, "tooLarge", "standard input has more than \(limit) bytes",
                     hint: "Seal larger data with sealctl encrypt.")
             }
             return Array(bytes)

@@ -27,7 +27,7 @@ struct TypedValue {
         default: change = .set(try parser.value(first))
         }
         guard parser.words.isEmpty else {
-            throw usage("there is more than one value", hint: "Quote a value that has spaces in it.")
+            throw usage("there is more than one value", hint: "Quote a value that contains spaces.")
         }
         return change
     }
@@ -55,7 +55,8 @@ struct TypedValue {
         guard word.hasPrefix("-"), word != "-" else { return try TypedText.untyped(word) }
         try Self.refuseOption(word)
         guard let type = TypedText.Kind(word) else {
-            throw Self.usage("\(word) is no type of value", hint: "For a text that begins so: -string '\(word)'.")
+            throw Self.usage(
+                "\(word) is not a type of value", hint: "For a text that begins with -: -string '\(word)'.")
         }
         guard let text = words.popFirst() else { throw Self.usage("\(word) needs a value") }
         return try type.value(text)
@@ -65,7 +66,8 @@ struct TypedValue {
     private static func refuseOption(_ word: String) throws(Failure) {
         guard word.hasPrefix("--") else { return }
         throw usage(
-            "\(word) is no option of this command", hint: "For a text that begins so: -string '\(word)' behind --.")
+            "\(word) is not an option of this command",
+            hint: "For a text that begins with -: -string '\(word)' after --.")
     }
 
     private static func usage(_ message: String, hint: String = "See sealctl defaults write --help.") -> Failure {

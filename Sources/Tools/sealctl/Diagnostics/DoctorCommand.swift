@@ -8,11 +8,11 @@ internal import SharedFiles
 struct DoctorCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
-        abstract: "Say whether everything is set up, and how to mend what is not.",
+        abstract: "Check that everything is set up, and show how to correct what is not.",
         discussion: """
-            Looks at the library, the kernel, the settings and the file system; with a group also at its container and \
-            its vault. Nothing is changed and nothing is asked for. Each line is ok, warn (works, with less than there \
-            could be) or fail, with what to do below it. Exit status 1 says that something fails.
+            Checks the library, the kernel, the settings and the file system; with a group also its container and its \
+            vault. The command changes nothing and asks for nothing. Each line is ok, warn (works with a limitation) \
+            or fail, followed by the remedy. Exit status 1 means that a check fails.
 
             Examples:
               sealctl doctor
@@ -43,7 +43,7 @@ struct DoctorCommand: SealctlCommand {
 
     private func group(in home: GroupsHome) -> [Diagnosis] {
         guard groupOptions.identifier != nil else {
-            return [.ok("group", "none was named: no container and no vault was looked at")]
+            return [.ok("group", "none was named: no container and no vault was checked")]
         }
         do throws(Failure) { return GroupChecks.examine(try groupOptions.appGroup(), in: home) } catch {
             return [.fail("group", error)]
@@ -160,7 +160,7 @@ enum EditCheck {
         let age = Int64(Timestamp.now.milliseconds) / 1000 - facts.modifiedNanoseconds / 1_000_000_000
         return .warn(
             "kept-edit", "\(path) holds the plaintext of an edit that was not sealed, for \(text(age))",
-            remedy: "Take what you need of it, then remove it: rm -r \(path.shellQuoted)")
+            remedy: "Copy what you need of it, then remove it: rm -r \(path.shellQuoted)")
     }
 
     private static func text(_ seconds: Int64) -> String {

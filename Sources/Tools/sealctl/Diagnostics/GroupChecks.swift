@@ -32,7 +32,7 @@ enum GroupChecks {
             }
         } catch {
             guard error.code == .notFound else { return .fail("lock-file", Failure(error)) }
-            return unmakable("lock-file", ".", in: container) ?? .ok("lock-file", "made by whoever writes first")
+            return unmakable("lock-file", ".", in: container) ?? .ok("lock-file", "the first writer creates it")
         }
         guard Access.refusal(container.root, name, R_OK | W_OK, "use the lock file") != nil else {
             return .ok("lock-file", name)

@@ -27,7 +27,7 @@ struct Leftovers {
         var plan = RepairPlan()
         root.walk(maximumDepth: Self.maximumDepth) { entry in
             if let error = entry.error {
-                plan.notes.append("\(root.display(entry.path)) was not looked at: \(error.code.rawValue)")
+                plan.notes.append("\(root.display(entry.path)) was not examined: \(error.code.rawValue)")
             }
             guard let facts = entry.attributes, facts.kind == .regular else { return }
             let leaf = FilePath(entry.path).lastComponent?.string ?? entry.path
@@ -38,7 +38,7 @@ struct Leftovers {
                     plan.repairs.append(removal(entry.path, name, facts))
                 } else {
                     plan.notes.append(
-                        "\(root.display(entry.path)) looks like a left-over, and may be another program's")
+                        "\(root.display(entry.path)) looks like a leftover, but may belong to another program")
                 }
             }
         }
@@ -70,7 +70,7 @@ struct Leftovers {
         let target = Self.sibling(name.target, of: path)
         return Repair(
             kind: .removeTemporary, subject: root.display(path),
-            plan: "remove \(root.display(path)): \(facts.size) bytes that a writer left half-way"
+            plan: "remove \(root.display(path)): \(facts.size) bytes of an interrupted write"
         ) { () throws(Failure) in
             do throws(FileError) {
                 try withLock(on: target) { () throws(FileError) in try root.removeStaleFiles(path, ifStill: facts) }
@@ -85,7 +85,7 @@ struct Leftovers {
     private func left(_ path: String, _ error: FileError) -> Failure {
         guard error.code == .lockTimeout || error.code == .overtaken else { return Failure(error) }
         return Failure(
-            .temporary, error.code.rawValue, "\(root.display(path)) was left: a writer has it",
+            .temporary, error.code.rawValue, "\(root.display(path)) was not removed: a writer is using it",
             hint: "Try again when the writer has ended.")
     }
 
@@ -109,19 +109,19 @@ struct Leftovers {
         if (try? root.exists(own)) == true {
             plan.notes.append(
                 "\(root.display(path)) was set aside by an import that was interrupted, and its name is taken: "
-                    + "look at both")
+                    + "compare both")
             return
         }
         plan.repairs.append(
             Repair(
                 kind: .giveNameBack, subject: root.display(own),
-                plan: "give \(root.display(path)) its name back: an import that was interrupted had set it aside"
+                plan: "restore the name of \(root.display(path)): an interrupted import had set it aside"
             ) { () throws(Failure) in
                 do throws(FileError) { try root.restoreAside(own, from: path) } catch {
                     guard error.code == .alreadyExists else { throw Failure(error) }
                     throw Failure(
-                        .duplicate, error.code.rawValue, "the name of \(root.display(path)) was taken meanwhile",
-                        hint: "Look at both files; both were left as they are.")
+                        .duplicate, error.code.rawValue, "the name of \(root.display(path)) was taken in the meantime",
+                        hint: "Compare both files; neither was changed.")
                 }
             })
     }

@@ -10,7 +10,7 @@ enum LibraryChecks {
         guard SelfTest.passes else {
             return .fail(
                 "libsodium", "\(name) computes wrong results",
-                remedy: "Install it anew; do not seal anything until then."
+                remedy: "Install it again; do not seal anything until then."
             )
         }
         return .ok("libsodium", "\(name), self-test passed")
@@ -40,7 +40,7 @@ enum LibraryChecks {
         getrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &limit)
         guard limit.rlim_cur == 0 else {
             return .warn(
-                "core-files", "this process may leave a core file, with secrets in it",
+                "core-files", "this process may write a core file that contains secrets",
                 remedy: "Start it with ulimit -c 0.")
         }
         return .ok("core-files", "none is written")

@@ -29,7 +29,7 @@ enum PlaceChecks {
         if found.hasLocks == false {
             return [
                 .fail(
-                    id, "its file system has no locks: writers would cost each other updates",
+                    id, "its file system has no locks: simultaneous writers would lose updates",
                     remedy: "Put groups on another one: --root DIR.")
             ]
         }
@@ -38,7 +38,7 @@ enum PlaceChecks {
 
     private static func notices(_ found: FileSystemAbilities, _ id: String) -> Diagnosis {
         if found.available < 1 << 20 {
-            return .warn(id, "less than 1 MiB is left", remedy: "Free some space: writes will fail.")
+            return .warn(id, "less than 1 MiB is free", remedy: "Free some space: writes will fail.")
         }
         if found.isRemote {
             return .warn(
@@ -48,7 +48,7 @@ enum PlaceChecks {
         if !found.hasNamelessFiles {
             return .warn(
                 id, "it has no files without a name: a crash may leave a temporary file",
-                remedy: "Nothing has to be done; sealctl repair removes what was left.")
+                remedy: "Nothing needs to be done; sealctl repair removes such files.")
         }
         return .ok(id, "locks and files without a name work; \(found.available >> 20) MiB are free")
     }
@@ -69,7 +69,7 @@ enum PlaceChecks {
 
     private static func unmade(_ name: String, _ path: FilePath) -> Diagnosis {
         unwritable(name, path, isNeeded: name != "key-files")
-            ?? .ok(name, "\(path) is made when it is first written to")
+            ?? .ok(name, "\(path) is created by the first write")
     }
 
     /// Checks that a directory is writable. Only `init` writes key files, so they may be stored where nothing can be

@@ -71,12 +71,13 @@ enum EditRepair {
     private static func wiping(_ leftover: MemoryLeftovers.Leftover) -> Repair {
         Repair(
             kind: .wipeEdit, subject: leftover.path,
-            plan: "wipe \(leftover.path), which an edit that was killed left in memory"
+            plan: "wipe \(leftover.path), which a killed edit left in memory"
         ) { () throws(Failure) in
             leftover.remove()
             guard access(leftover.path, F_OK) != 0, errno == ENOENT else {
                 throw Failure(
-                    .temporary, "inUse", "\(leftover.path) was left: an edit has it, or it cannot be removed",
+                    .temporary, "inUse",
+                    "\(leftover.path) was not removed: an edit is using it, or it cannot be removed",
                     hint: "Try again when the edit has ended.")
             }
         }
@@ -130,17 +131,17 @@ struct RotationRepair {
             let status = try Failure.onStore { () throws(StoreError) in try store.rotationStatus() }
             guard status.isRotating else { return RepairPlan() }
             let unheld = try UnknownKeyBlobs(in: store)
-            guard unheld.isEmpty else { return RepairPlan(notes: ["a rotation waits: \(unheld.hint.clause)"]) }
+            guard unheld.isEmpty else { return RepairPlan(notes: ["a rotation is pending: \(unheld.hint.clause)"]) }
             return RepairPlan(repairs: [resuming(store)])
         } catch {
-            return RepairPlan(notes: ["whether a rotation was interrupted is not known: \(error.message)"])
+            return RepairPlan(notes: ["it is not known whether a rotation was interrupted: \(error.message)"])
         }
     }
 
     private func resuming(_ store: SealedStore) -> Repair {
         Repair(
             kind: .resumeRotation, subject: group.identifier,
-            plan: "go on with the rotation of \(group.identifier): reseal what is left under the new key"
+            plan: "continue the rotation of \(group.identifier): reseal the remaining blobs under the new key"
         ) { () throws(Failure) in
             let meter = Progress("resealing", total: nil)
             let report = try Failure.onStore { () throws(StoreError) in
@@ -149,7 +150,7 @@ struct RotationRepair {
             guard report.isCompleted else {
                 throw Failure(
                     .temporary, "rotationNotCompleted", "the rotation of \(group.identifier) is not completed",
-                    hint: "See what is in the way: sealctl vault rotate --status.")
+                    hint: "See the obstacles: sealctl vault rotate --status.")
             }
         }
     }
@@ -178,7 +179,7 @@ enum LockRepair {
         let root = container.root
         return Repair(
             kind: .makeLock, subject: root.display(ContainerLayout.lockFile),
-            plan: "make the lock file \(root.display(ContainerLayout.lockFile))"
+            plan: "create the lock file \(root.display(ContainerLayout.lockFile))"
         ) { () throws(Failure) in try make(root) }
     }
 
@@ -189,7 +190,7 @@ enum LockRepair {
         return Repair(
             kind: .setLockAside, subject: root.display(ContainerLayout.lockFile),
             plan:
-                "move the \(kind.rawValue) in the place of the lock file to \(root.display(aside)), and make the lock file"
+                "move the \(kind.rawValue) in the lock file's place to \(root.display(aside)), and create the lock file"
         ) { () throws(Failure) in
             try Failure.onFiles { () throws(FileError) in
                 try root.move(ContainerLayout.lockFile, to: root, as: aside)

@@ -8,13 +8,14 @@ internal import SharedFiles
 struct RepairCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Put right what crashes and interruptions left; says what it will do first.",
+        abstract: "Repair the effects of crashes and interruptions, after showing the changes.",
         discussion: """
-            Removes left-over temporary files that are older than a minute and that no writer holds, gives files their \
-            names back that an interrupted import had set aside, makes a lost lock file, wipes what a killed edit left \
-            in memory, and goes on with a rotation. \
-            Records, keys and what was accepted are never changed otherwise, and nothing is removed because it cannot be \
-            read. A person is asked first, unless --yes says yes.
+            Removes leftover temporary files that are older than a minute and in use by no writer, restores the names \
+            of files that an interrupted import had set aside, creates a missing lock file, wipes what a killed edit \
+            left in memory, and continues an interrupted rotation.
+
+            The command does not change records, keys or watermarks otherwise, and does not remove a file because it \
+            cannot be read. It asks first, unless --yes is given.
 
             Examples:
               sealctl repair --dry-run
@@ -22,12 +23,12 @@ struct RepairCommand: SealctlCommand {
             """)
 
     @OptionGroup var groupOptions: GroupOptions
-    @Flag(help: "Only say what would be done.")
+    @Flag(help: "Show the changes, and make none.")
     var dryRun = false
     @OptionGroup var confirmation: Confirmation
     @Option(
         help: ArgumentHelp(
-            "Also remove copies of refused blobs from quarantine that are older than that, such as 30d.",
+            "Also remove copies of refused blobs from quarantine that are older than this, such as 30d.",
             valueName: "TIME"), transform: Lifetime.init(parsing:))
     var quarantineOlderThan: Lifetime?
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions

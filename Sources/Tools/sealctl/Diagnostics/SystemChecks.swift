@@ -10,7 +10,7 @@ enum SystemChecks {
         switch UnlockCaches.current.place {
         case .kernelKeyring: .ok("unlocked-keys", "kept in \(UnlockPlace.kernelKeyring)")
         case .runtimeFile:
-            .ok("unlocked-keys", "kept in \(UnlockPlace.runtimeFile), as the kernel's keyring is out of reach")
+            .ok("unlocked-keys", "kept in \(UnlockPlace.runtimeFile), because the kernel's keyring is not available")
         case nil:
             .warn(
                 "unlocked-keys", "there is no place to keep them: sealctl vault unlock will not work",
@@ -32,7 +32,7 @@ enum SystemChecks {
 
     private static func limit(_ id: String, _ name: String, atLeast least: Int, _ what: String) -> Diagnosis {
         guard let value = ProcFile.number("/proc/sys/fs/inotify/\(name)") else {
-            return .warn(id, "the kernel does not tell fs.inotify.\(name)", remedy: "Mount /proc.")
+            return .warn(id, "the kernel does not report fs.inotify.\(name)", remedy: "Mount /proc.")
         }
         guard value < least else { return .ok(id, "\(value) \(what)") }
         return .warn(
@@ -44,7 +44,7 @@ enum SystemChecks {
     private static func boot() -> Diagnosis {
         guard BootID.current.text.contains(where: { $0 != "0" }) else {
             return .warn(
-                "boot-id", "the kernel does not tell which start of the machine this is: every run counts as a restart",
+                "boot-id", "the kernel does not report a boot id: every run counts as a restart",
                 remedy: "Mount /proc.")
         }
         return .ok("boot-id", "known")
@@ -53,7 +53,7 @@ enum SystemChecks {
     private static func machine() -> Diagnosis {
         guard let text = ProcFile.text("/etc/machine-id"), text.count >= 32 else {
             return .warn(
-                "machine-id", "/etc/machine-id is missing: nothing can be bound to this device",
+                "machine-id", "/etc/machine-id is missing: items cannot be bound to this device",
                 remedy: "As root: systemd-machine-id-setup, or dbus-uuidgen --ensure=/etc/machine-id")
         }
         return .ok("machine-id", "known")
@@ -66,8 +66,8 @@ enum SystemChecks {
         let now = Timestamp.now
         guard now.milliseconds >= earliest else {
             return .fail(
-                "clock", "it says \(now.short): every expiry would be judged wrongly",
-                remedy: "Set it: timedatectl set-ntp true")
+                "clock", "it shows \(now.short): expiry times would be judged wrongly",
+                remedy: "Correct it: timedatectl set-ntp true")
         }
         return .ok("clock", now.short)
     }

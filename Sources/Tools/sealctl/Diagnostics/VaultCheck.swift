@@ -27,7 +27,7 @@ enum VaultCheck {
 
     private static func absent(_ group: AccessGroup, _ error: VaultError, _ path: String) -> Diagnosis {
         if let lost = try? LostVault.failure(of: group, for: error) { return .fail("vault", lost) }
-        return .fail("vault", "there is none at \(path)", remedy: "sealctl init")
+        return .fail("vault", "it does not exist: \(path)", remedy: "sealctl init")
     }
 
     private static func locked(
@@ -42,10 +42,10 @@ enum VaultCheck {
         let slots = (try? Vault.status(group, in: home))?.slots ?? []
         let openers = slots.map(\.kind.description).joined(separator: ", ")
         let isKeyFileGone = slots.contains { $0.kind == .keyFile } && access(place.keyFilePath, F_OK) != 0
-        let reason = isKeyFileGone ? ", as the key file \(place.keyFilePath) is not there" : ""
+        let reason = isKeyFileGone ? ", because the key file \(place.keyFilePath) does not exist" : ""
         return .warn(
             "vault", "\(place.path) is locked\(reason); it opens with: \(openers)",
-            remedy: (isKeyFileGone ? "Bring the key file back, or: " : "") + opening(slots))
+            remedy: (isKeyFileGone ? "Restore the key file, or: " : "") + opening(slots))
     }
 
     /// Returns the commands and options that can open a vault with these slots. `vault unlock` keeps a vault open that
@@ -73,7 +73,8 @@ enum VaultCheck {
                 .warn(
                     "identity",
                     "\(file.path) has no passphrase and \(slots == nil ? "may reach" : "reaches") what is available when unlocked",
-                    remedy: "sealctl vault identity --protected NEW, add its recipient, then remove this one's slot")
+                    remedy:
+                        "sealctl vault identity --protected NEW, add its recipient, then remove this identity's slot")
             case .identity: nil
             case .writerKey:
                 .warn(

@@ -8,7 +8,7 @@ struct BackupPassphrase: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Take the backup's passphrase from FILE, without its line end; - is a line of standard input.",
+            "Read the backup's passphrase from FILE, without its line end; - is a line of standard input.",
             valueName: "FILE"),
         completion: .file())
     var backupPassphraseFile: String?
@@ -16,7 +16,7 @@ struct BackupPassphrase: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Take the backup's passphrase from a line of the open file descriptor N.", valueName: "N"))
+            "Read the backup's passphrase from a line of the open file descriptor N.", valueName: "N"))
     var backupPassphraseFd: DescriptorNumber?
 
     func validate() throws {
@@ -52,10 +52,10 @@ extension PassphraseSource {
 
 /// The part of a backup that a command works on.
 struct BackupPart: ParsableArguments {
-    @Flag(help: "Sealing keys alone, no items.")
+    @Flag(help: "Sealing keys only, no items.")
     var keysOnly = false
 
-    @Flag(help: "Items alone, no sealing keys.")
+    @Flag(help: "Items only, no sealing keys.")
     var itemsOnly = false
 
     func validate() throws {

@@ -7,14 +7,14 @@ struct ExecCommand: SealctlCommand {
         commandName: "exec",
         abstract: "Run a program with items in its environment or on its descriptors.",
         discussion: """
-            The program takes the place of sealctl: its process id, streams and exit status are its own. It gets the \
-            rest of the environment and every open descriptor as they are. An item that is missing or locked, or that \
-            does not fit, is an error before anything runs. SERVICE/ACCOUNT names an item; a slash within one of them \
+            The program replaces sealctl: it has sealctl's process id and streams, and sealctl returns its exit \
+            status. It inherits the rest of the environment and every open descriptor. An item that is missing, locked \
+            or unusable is an error before the program runs. SERVICE/ACCOUNT names an item; a slash within one of them \
             is written %2F, a percent sign %25.
 
-            An environment is open to every program of the same user, and is handed on to the program's children. A \
-            descriptor is a pipe: it can be read once, and nothing of it is ever swapped to disk. /dev/fd/N gives it \
-            to programs that want a file. 0 is standard input.
+            Every program of the same user can read an environment, and the program's children inherit it. A \
+            descriptor is a pipe: it can be read once, and its contents are not swapped to disk. /dev/fd/N passes it \
+            to programs that need a file. 0 is standard input.
 
             Examples:
               sealctl exec --env PGPASSWORD=db.example.com/ada -- psql -h db -U ada
@@ -24,11 +24,11 @@ struct ExecCommand: SealctlCommand {
 
     @OptionGroup var target: VaultTarget
     @Option(
-        help: ArgumentHelp("Put an item into the environment; may be given again.", valueName: "NAME=SERVICE/ACCOUNT"),
+        help: ArgumentHelp("Put an item into the environment; can be repeated.", valueName: "NAME=SERVICE/ACCOUNT"),
         transform: VariableBinding.init(parsing:))
     var env: [VariableBinding] = []
     @Option(
-        help: ArgumentHelp("Put an item on file descriptor N; may be given again.", valueName: "N=SERVICE/ACCOUNT"),
+        help: ArgumentHelp("Put an item on file descriptor N; can be repeated.", valueName: "N=SERVICE/ACCOUNT"),
         transform: DescriptorBinding.init(parsing:))
     var fd: [DescriptorBinding] = []
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions

@@ -8,10 +8,10 @@ struct VaultAddCommand: SealctlCommand {
         commandName: "add",
         abstract: "Add an item: a small secret by service and account.",
         discussion: """
-            The value is asked for twice where standard input is a terminal, without being shown; else it is what \
-            standard input holds, byte for byte. It is never an argument. Up to 1 MiB. An item that is there is never \
-            replaced: sealctl vault update does that. Without --accessible the value needs a person where only persons \
-            open the vault, and can be read after the first unlock elsewhere.
+            On a terminal the command asks for the value twice without showing it. Otherwise it reads the value from \
+            standard input, byte for byte, up to 1 MiB. The value is never an argument. An existing item is not \
+            replaced: use sealctl vault update. Without --accessible the value is available when unlocked if only \
+            persons open the vault, and after the first unlock otherwise.
 
             Examples:
               sealctl vault add -s db.example.com -a ada
@@ -21,11 +21,11 @@ struct VaultAddCommand: SealctlCommand {
 
     @OptionGroup var target: VaultTarget
     @OptionGroup var item: ItemOptions
-    @Option(name: .shortAndLong, help: ArgumentHelp("A title for people.", valueName: "LABEL"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("A title for display.", valueName: "LABEL"))
     var label = ""
     @Option(
         help: ArgumentHelp(
-            "When the value can be read; else when-unlocked where only persons open the vault, or after-first-unlock.",
+            "When it can be read; by default when-unlocked if only persons open the vault, or after-first-unlock.",
             valueName: "WHEN"))
     var accessible: AccessibilityWord?
     @OptionGroup var source: ValueOptions
@@ -54,7 +54,7 @@ struct VaultAddCommand: SealctlCommand {
         }
         throw Failure(
             StatusTable.status(of: VaultError.Code.duplicateItem), VaultError.Code.duplicateItem.rawValue,
-            "there is an item of \(item.subject) already", hint: "Try sealctl vault update, or another account.")
+            "an item of \(item.subject) exists already", hint: "Try sealctl vault update, or another account.")
     }
 }
 
@@ -72,8 +72,9 @@ struct VaultUpdateCommand: SealctlCommand {
         commandName: "update",
         abstract: "Change an item's value, label or accessibility.",
         discussion: """
-            What is not given stays. Without --label and --accessible a new value is read as sealctl vault add reads \
-            it; with one of them the value stays, unless --value-file or --value-fd names a new one.
+            Fields without an option keep their values. Without --label and --accessible the command reads a new value \
+            as sealctl vault add does; with one of them the value remains, unless --value-file or --value-fd names a \
+            new one.
 
             Examples:
               sealctl vault update -s db.example.com -a ada
@@ -82,7 +83,7 @@ struct VaultUpdateCommand: SealctlCommand {
 
     @OptionGroup var target: VaultTarget
     @OptionGroup var item: ItemOptions
-    @Option(name: .shortAndLong, help: ArgumentHelp("A new title for people.", valueName: "LABEL"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("A new title for display.", valueName: "LABEL"))
     var label: String?
     @Option(help: ArgumentHelp("When the value can be read from now on.", valueName: "WHEN"))
     var accessible: AccessibilityWord?
@@ -127,9 +128,9 @@ struct VaultDeleteCommand: SealctlCommand {
         commandName: "delete",
         abstract: "Delete an item.",
         discussion: """
-            Exactly the one item that service and account name, also while its value is locked. A backup or an older \
-            copy of the vault still has it. A full disk does not keep it from being deleted, nor does an access log that \
-            cannot be written: then a warning says unlogged.
+            Deletes the one item with this service and account, even if its value is locked. Backups and older copies \
+            of the vault still contain it. A full disk, or an access log that cannot be written, does not prevent the \
+            deletion; a warning then says unlogged.
 
             Example:
               sealctl vault delete -s db.example.com -a ada

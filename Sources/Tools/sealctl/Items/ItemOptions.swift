@@ -4,10 +4,11 @@ internal import KeyVault
 /// The item that a command works on. Service and account together identify it.
 struct ItemOptions: ParsableArguments {
     @Option(
-        name: .shortAndLong, help: ArgumentHelp("What the item is for, such as a host's name.", valueName: "SERVICE"))
+        name: .shortAndLong, help: ArgumentHelp("The service of the item, such as a host's name.", valueName: "SERVICE")
+    )
     var service: String
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Whose item it is.", valueName: "ACCOUNT"))
+    @Option(name: .shortAndLong, help: ArgumentHelp("The account of the item.", valueName: "ACCOUNT"))
     var account: String
 
     /// The item's name in prompts and messages.

@@ -31,7 +31,7 @@ final class ItemPipe: Sendable {
         guard dup2(reader.rawValue, number) >= 0 else {
             throw Failure(
                 errno == EBADF ? .usage : .systemError, "noDescriptor",
-                "descriptor \(number) cannot be given to the program", hint: "Try a lower number.")
+                "descriptor \(number) cannot be passed to the program", hint: "Try a lower number.")
         }
     }
 
@@ -58,11 +58,11 @@ final class ItemPipe: Sendable {
         guard error == EAGAIN else {
             return Failure(
                 .systemError, "noPipe",
-                "no pipe could be made for \(item.subject): \(String(cString: strerror(error)))",
+                "no pipe could be created for \(item.subject): \(String(cString: strerror(error)))",
                 hint: "Try a lower descriptor, or close some.")
         }
         return Failure(
-            .systemError, "pipeTooSmall", "the value of \(item.subject) does not fit into a pipe of this user",
+            .systemError, "pipeTooSmall", "the value of \(item.subject) is too large for a pipe of this user",
             hint: "Close other pipes, or raise fs.pipe-max-size and fs.pipe-user-pages-soft.")
     }
 }

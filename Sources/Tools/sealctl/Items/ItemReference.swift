@@ -13,7 +13,7 @@ struct ItemReference: Sendable, Equatable {
         guard parts.count == 2, let service = Self.decoded(parts[0]), let account = Self.decoded(parts[1]),
             !service.isEmpty, !account.isEmpty
         else {
-            throw ValidationError("An item is SERVICE/ACCOUNT; a slash within one of them is %2F, a percent sign %25.")
+            throw ValidationError("Write SERVICE/ACCOUNT; a slash within one of them is %2F, a percent sign %25.")
         }
         self.service = service
         self.account = account
@@ -57,7 +57,8 @@ struct VariableBinding: Sendable {
     /// - Throws: `ValidationError`.
     init(parsing text: String) throws {
         guard let end = text.firstIndex(of: "="), Self.isName(text[..<end]) else {
-            throw ValidationError("It is NAME=SERVICE/ACCOUNT; a name has letters, digits and _, no digit first.")
+            throw ValidationError(
+                "Write NAME=SERVICE/ACCOUNT; a name has letters, digits and _, and does not begin with a digit.")
         }
         name = String(text[..<end])
         item = try ItemReference(parsing: text[text.index(after: end)...])
@@ -83,7 +84,7 @@ struct DescriptorBinding: Sendable {
     /// - Throws: `ValidationError`.
     init(parsing text: String) throws {
         guard let end = text.firstIndex(of: "="), let number = DescriptorNumber(argument: String(text[..<end])) else {
-            throw ValidationError("It is N=SERVICE/ACCOUNT; N is 0, or 3 or more.")
+            throw ValidationError("Write N=SERVICE/ACCOUNT; N is 0, or 3 or more.")
         }
         self.number = number.value
         item = try ItemReference(parsing: text[text.index(after: end)...])

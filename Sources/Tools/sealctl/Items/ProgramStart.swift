@@ -86,16 +86,16 @@ struct ProgramStart {
     private static func failure(_ name: String, _ error: Int32) -> Failure {
         switch error {
         case ENOENT:
-            Failure(.noInput, "programNotFound", "there is no program \(name)", hint: "Check its name and PATH.")
+            Failure(.noInput, "programNotFound", "the program \(name) does not exist", hint: "Check its name and PATH.")
         case EACCES, EPERM:
-            Failure(.noPermission, "programDenied", "\(name) may not be run", hint: "Make it executable: chmod +x.")
+            Failure(.noPermission, "programDenied", "\(name) is not executable", hint: "Make it executable: chmod +x.")
         case E2BIG:
             Failure(
                 .dataError, VaultError.Code.tooLarge.rawValue,
-                "arguments and environment are larger than the system takes", hint: "Try --fd instead of --env.")
+                "arguments and environment exceed the system's limit", hint: "Try --fd instead of --env.")
         case ENOEXEC:
             Failure(
-                .dataError, "notAProgram", "\(name) is no program that the system can run",
+                .dataError, "notAProgram", "\(name) is not a program that the system can run",
                 hint: "Begin a script with #! and its interpreter, or run that: sealctl exec … -- sh \(name).")
         default:
             Failure(
@@ -120,7 +120,7 @@ final class SecretVariable: Sendable {
         let text = try item.withValue(from: vault) { value -> SecretBytes? in Self.text(prefix, value) }
         guard let text else {
             throw Failure(
-                .dataError, "nulInValue", "the value of \(item.subject) has a NUL, which no environment can hold",
+                .dataError, "nulInValue", "the value of \(item.subject) has a NUL, which an environment cannot contain",
                 hint: "Try --fd.")
         }
         guard text.count <= Self.limit else {

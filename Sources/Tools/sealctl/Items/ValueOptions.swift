@@ -7,16 +7,16 @@ internal import SharedFiles
 /// The source of an item's new value. It is never an argument, because all users of the machine can read arguments.
 struct ValueOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Take the value from FILE, byte for byte; - is standard input.", valueName: "FILE"),
+        help: ArgumentHelp("Read the value from FILE, byte for byte; - is standard input.", valueName: "FILE"),
         completion: .file())
     var valueFile: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Take the value from the open file descriptor N, byte for byte.", valueName: "N"))
+        help: ArgumentHelp("Read the value from the open file descriptor N, byte for byte.", valueName: "N"))
     var valueFd: DescriptorNumber?
 
-    @Flag(help: "Take only the first line, without its end.")
+    @Flag(help: "Read only the first line, without its end.")
     var line = false
 
     func validate() throws {
@@ -85,7 +85,7 @@ struct ValuePrompt {
         }
         guard first.count <= Passphrase.maximumSize else {
             throw Failure(
-                .dataError, VaultError.Code.tooLarge.rawValue, "what was typed is longer than 1024 bytes",
+                .dataError, VaultError.Code.tooLarge.rawValue, "the typed value is longer than 1024 bytes",
                 hint: "Try --value-file FILE.")
         }
         return ItemValue(first)

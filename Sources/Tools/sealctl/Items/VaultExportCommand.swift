@@ -9,10 +9,11 @@ struct VaultExportCommand: SealctlCommand {
         commandName: "export",
         abstract: "Write a backup of a vault's keys and items.",
         discussion: """
-            One new file (mode 0600), sealed to a passphrase of its own, to recipients, or to both; without either the \
-            passphrase is asked for twice. It restores the vault on this machine or another; nothing in it opens the \
-            vault itself. Items marked this-device-only are left out and named. A file that is there is never \
-            replaced. With both passphrases on standard input the vault's comes first.
+            Writes one new file (mode 0600), sealed to a passphrase of its own, to recipients, or to both; without \
+            either the command asks for the passphrase twice. The backup restores the vault on this machine or \
+            another, and does not contain the vault's own slots. It omits items marked this-device-only, and the \
+            command names them. An existing file is not replaced. With both passphrases on standard input the vault's \
+            comes first.
 
             Examples:
               sealctl vault export backup.vault
@@ -25,7 +26,8 @@ struct VaultExportCommand: SealctlCommand {
     var file: String
     @OptionGroup var passphrase: BackupPassphrase
     @Option(
-        help: ArgumentHelp("Make trying the backup's passphrase take about that long here: 2s.", valueName: "TIME"))
+        help: ArgumentHelp(
+            "The time that one try of the backup's passphrase takes on this machine: 2s.", valueName: "TIME"))
     var unlockTime: UnlockTime?
     @Option(help: RecipientText.help)
     var recipient: [RecipientText] = []
@@ -48,7 +50,7 @@ struct VaultExportCommand: SealctlCommand {
     }
 
     private static func text(_ report: ExportReport) -> String {
-        let lines = report.leftOut.map { "left out, for this device only: \($0.account) at \($0.service)".printable }
+        let lines = report.leftOut.map { "omitted, for this device only: \($0.account) at \($0.service)".printable }
         let counts = "\(Count.items(report.itemCount)), \(Count.keys(report.keyCount)) in \(report.path)".printable
         return ([counts] + lines).joined(separator: "\n")
     }

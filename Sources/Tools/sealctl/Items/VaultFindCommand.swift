@@ -10,9 +10,9 @@ struct VaultFindCommand: SealctlCommand {
         commandName: "find",
         abstract: "Show an item, or print its value.",
         discussion: """
-            Without -w or -o the value is not touched. With -w it goes to standard output byte for byte; a terminal \
-            gets a line feed after it, and no binary data unless -o - asks for that. A reading of the value is entered \
-            in the access log. With --json and -w only errors are JSON.
+            Without -w or -o the command does not read the value. -w prints it to standard output byte for byte; a \
+            terminal gets a line feed after it, and no binary data unless -o - is given. The access log records each \
+            reading of a value. With --json and -w only errors are JSON.
 
             Examples:
               sealctl vault find -s db.example.com -a ada
@@ -62,8 +62,8 @@ struct ValueOutput {
     func write(_ value: UnsafeRawBufferPointer) throws(Failure) {
         if target.isGuardedTerminal, !Self.isText(value) {
             throw Failure(
-                .usage, "binaryToTerminal", "the value is binary data, which is nothing for a terminal",
-                hint: "Try -o FILE, or -o - if you mean it.")
+                .usage, "binaryToTerminal", "the value is binary data, which is not printed to a terminal",
+                hint: "Try -o FILE, or -o - to print it.")
         }
         do throws(FileError) {
             try target.write(value)

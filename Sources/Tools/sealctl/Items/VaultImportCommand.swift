@@ -9,15 +9,15 @@ internal import SharedFiles
 struct VaultImportCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "import",
-        abstract: "Bring a backup in: into the vault that is there, or as a new one.",
+        abstract: "Import a backup into the vault, or create the vault from it.",
         discussion: """
-            The backup's passphrase is asked for unless something else is stated. Where there is no vault, one is made \
-            that opens with what is stated for it (--passphrase, --key-file, --identity, --credential), else with the \
-            group's own key file. Where there is one, the backup is added in one step: keys that it lacks come in to \
-            open only, items that it has stay and are named. With both passphrases on standard input the vault's \
-            comes first. A vault that is made of a backup needs --team-key where the group's team key is known. Bring in \
-            only backups whose origin you know. Before --set-vault-aside renames a vault, and before \
-            --replace-items replaces items of one, the command says whose it is and asks; --yes says yes.
+            The command asks for the backup's passphrase unless another option opens the backup. If the vault does not \
+            exist, it creates one with the stated slots (--passphrase, --key-file, --identity, --credential), \
+            otherwise with the group's own key file. If the vault exists, it adds the backup in one step: missing keys \
+            are added for opening only, and existing items remain and are named. With both passphrases on standard \
+            input the vault's comes first. If the group's team key is known, a new vault needs --team-key. Import only \
+            backups of a known origin. Before --set-vault-aside renames a vault, and before --replace-items replaces \
+            items, the command names the users of the vault and asks, unless --yes is given.
 
             Examples:
               sealctl vault import backup.vault --passphrase
@@ -36,7 +36,7 @@ struct VaultImportCommand: SealctlCommand {
     @OptionGroup var part: BackupPart
     @Flag(help: "The backup's items replace those of the same service and account.")
     var replaceItems = false
-    @Flag(help: "Rename a vault that is there, whatever its state, and make a new one.")
+    @Flag(help: "Rename an existing vault, in any state, and create a new one.")
     var setVaultAside = false
     @OptionGroup var certifying: CertifyingOptions
     @OptionGroup var confirmation: Confirmation
@@ -87,7 +87,7 @@ struct VaultImportCommand: SealctlCommand {
             return try confirmation.require(
                 "set the vault \(place.path) aside",
                 [
-                    "It no longer opens anything of \(group): what it holds and the backup lacks is lost to the group.",
+                    "It opens nothing of \(group) any more: keys and items that the backup lacks are lost.",
                     affected,
                 ])
         }
@@ -117,14 +117,14 @@ private struct ImportView {
     var text: String {
         var lines = report.setAside.map { "set aside: \($0.from) is now \($0.to)" }
         if report.isNewVault { lines.append("the vault is new") }
-        lines.append("came in: \(Count.items(report.itemsAdded.count)), \(Count.keys(report.keyCount))")
+        lines.append("imported: \(Count.items(report.itemsAdded.count)), \(Count.keys(report.keyCount))")
         lines += report.itemsReplaced.map { "replaced: \($0.account) at \($0.service)" }
-        lines += report.itemsLeft.map { "left out, the vault has one: \($0.account) at \($0.service)" }
+        lines += report.itemsLeft.map { "not imported, the vault has one: \($0.account) at \($0.service)" }
         lines += report.keysDestroyedThere.map {
-            "key \($0.id) of epoch \($0.epoch) is destroyed in the backup and stays here"
+            "key \($0.id) of epoch \($0.epoch) is destroyed in the backup and remains in the vault"
         }
         if let epoch = report.rotationEpoch {
-            lines.append("sealing goes on with epoch \(epoch): run sealctl vault rotate")
+            lines.append("the active key has epoch \(epoch): run sealctl vault rotate")
         }
         return lines.map(\.printable).joined(separator: "\n")
     }

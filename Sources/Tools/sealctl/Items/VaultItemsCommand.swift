@@ -8,7 +8,8 @@ struct VaultItemsCommand: SealctlCommand {
         commandName: "list",
         abstract: "List a vault's items.",
         discussion: """
-            One line for each item, by service and account. No value is touched, and the access log is not written.
+            One line for each item, by service and account. The command reads no values and does not write the access \
+            log.
 
             Examples:
               sealctl vault list
@@ -38,7 +39,7 @@ struct VaultItemsCommand: SealctlCommand {
         let names = planted.count == 1 ? "" : " and \(planted.count - 1) more"
         Warning(
             "plantedItems",
-            "an item of after first unlock has the name of one that is protected when unlocked, and is not read: "
+            "an item of after first unlock has the name of an item that is protected when unlocked, and is not read: "
                 + "\(first.service), \(first.account)\(names)",
             hint: "An unattended program wrote it; sealctl vault update or delete removes it."
         ).report(asJSON: output.json)

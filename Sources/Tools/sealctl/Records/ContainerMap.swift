@@ -26,7 +26,9 @@ struct ContainerMap: Decodable {
         init(from decoder: any Decoder) throws {
             let values = try decoder.container(keyedBy: Key.self)
             let unknown = values.allKeys.filter { !Self.keys.contains($0.stringValue) }
-            if let unknown = unknown.first { throw Self.fault("there is no \(unknown.stringValue)", values.codingPath) }
+            if let unknown = unknown.first {
+                throw Self.fault("the key \(unknown.stringValue) is unknown", values.codingPath)
+            }
             record = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "record"))
             suite = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "suite"))
             isLeft = try values.decodeIfPresent(Bool.self, forKey: Key(stringValue: "leave")) ?? false
@@ -34,7 +36,7 @@ struct ContainerMap: Decodable {
                 throw Self.fault("exactly one of record, suite and leave is needed", values.codingPath)
             }
             guard record != nil || values.allKeys.count == 1 else {
-                throw Self.fault("schemaVersion, dates and cipher belong to record", values.codingPath)
+                throw Self.fault("schemaVersion, dates and cipher need record", values.codingPath)
             }
             schemaVersion = try values.decodeIfPresent(UInt32.self, forKey: Key(stringValue: "schemaVersion")) ?? 1
             dates = try values.decodeIfPresent(Set<String>.self, forKey: Key(stringValue: "dates")) ?? []
@@ -62,7 +64,7 @@ struct ContainerMap: Decodable {
     static func read(_ path: String) throws(Failure) -> ContainerMap {
         let input = try InputFile(path)
         return try input.withContents(limit: limit) { bytes throws(Failure) in
-            guard bytes.count <= limit else { throw fault(input.name, "it has over \(limit) bytes") }
+            guard bytes.count <= limit else { throw fault(input.name, "it has more than \(limit) bytes") }
             do { return try JSONDecoder().decode(ContainerMap.self, from: Data(bytes)) } catch {
                 throw fault(input.name, reason(of: error))
             }
@@ -96,7 +98,7 @@ struct ContainerMap: Decodable {
             "\(place(context.codingPath)) has another type"
         case .dataCorrupted(let context) where !context.codingPath.isEmpty:
             "in \(place(context.codingPath)) \(context.debugDescription)"
-        default: "it is no JSON"
+        default: "it is not JSON"
         }
     }
 
@@ -107,6 +109,6 @@ struct ContainerMap: Decodable {
     private static func fault(_ name: String, _ reason: String) -> Failure {
         Failure(
             .dataError, "malformedMap", "cannot use the map \(name): \(reason)",
-            hint: "It looks like {\"state.json\": {\"record\": \"state\"}}.")
+            hint: "A map has the form {\"state.json\": {\"record\": \"state\"}}.")
     }
 }

@@ -6,13 +6,13 @@ internal import SealedState
 struct DeleteCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "delete",
-        abstract: "Delete a record, so that nobody can bring it back unseen.",
+        abstract: "Delete a record, so that an old copy is refused.",
         discussion: """
-            A sealed mark takes the record's place and its next sequence: an old copy that is put back is refused.
+            A sealed mark with the next sequence replaces the record: readers refuse an old copy that is put back.
 
-            With --purge, as a second step, the mark of an earlier deletion is removed: nothing of the record is left in \
-            the container. What was accepted stays known, so an old copy is still refused. A record that is not deleted \
-            is not purged.
+            With --purge, as a second step, the command removes the mark of an earlier deletion; the container then \
+            has no trace of the record. The watermarks remain, so readers still refuse an old copy. A record that is \
+            not deleted cannot be purged.
 
             Examples:
               sealctl delete widget_auth_state
@@ -22,7 +22,7 @@ struct DeleteCommand: SealctlCommand {
     @OptionGroup var groupOptions: GroupOptions
     @Argument(help: "The record's name.", completion: .custom { words, _, _ in RecordNames.records(words: words) })
     var name: String
-    @Flag(help: "Remove the mark of a record that was deleted before.")
+    @Flag(help: "Remove the mark of an earlier deletion.")
     var purge = false
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions

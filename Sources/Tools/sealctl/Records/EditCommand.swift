@@ -8,16 +8,16 @@ internal import SealedState
 struct EditCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "edit",
-        abstract: "Edit a record's JSON in $VISUAL or $EDITOR, and seal it anew.",
+        abstract: "Edit a record's JSON in $VISUAL or $EDITOR, and seal it again.",
         discussion: """
-            The JSON is opened into a file in memory, on a tmpfs, that only you can read. It is wiped when the edit \
-            ends; an edit that cannot be sealed stays there, and the hint says how to seal and wipe it. What an \
-            editor writes elsewhere, such as a history or undo files, is the editor's own; vim, by whatever name, is \
-            run with -n -i NONE, which leaves it no history and no swap file.
+            The command writes the JSON to a file in memory, on a tmpfs, that only you can read. It wipes the file \
+            when the edit ends. An edit that cannot be sealed remains there, and the hint shows how to seal and wipe \
+            it. Files that an editor writes elsewhere, such as a history or undo files, are the editor's own; vim, \
+            under any name, runs with -n -i NONE, without a history and a swap file.
 
-            The edit is sealed if it was changed, is JSON, and nobody has written the record meanwhile. JSON of one \
-            line is laid out for the editor and sealed as one line again. Schema version, expiry and protection stay \
-            what they are unless stated.
+            The edit is sealed if it was changed, is JSON, and no other program has written the record in the \
+            meantime. JSON of one line is formatted for the editor and sealed as one line again. Schema version, \
+            expiry and protection remain unless stated.
 
             Examples:
               sealctl edit widget_auth_state
@@ -29,17 +29,17 @@ struct EditCommand: SealctlCommand {
         help: "The record's name, such as accounts/ada.",
         completion: .custom { words, _, _ in RecordNames.records(words: words) })
     var name: String
-    @Flag(help: "Begin with {} where there is no such record.")
+    @Flag(help: "Start with {} if the record does not exist.")
     var create = false
     @Option(
         // Unconditional: -1 is a wrong number, not an option.
         parsing: .unconditional,
         help: ArgumentHelp(
-            "The version of the record's type; else that which it has, 1 for a new one.", valueName: "N"),
+            "The version of the record's type; the present version unless stated, 1 for a new record.", valueName: "N"),
         transform: PutCommand.version)
     var schemaVersion: UInt32?
     @Option(
-        help: ArgumentHelp("When it stops being valid: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"),
+        help: ArgumentHelp("When the record expires: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"),
         transform: Lifetime.init(parsing:))
     var expiresIn: Lifetime?
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions

@@ -76,7 +76,7 @@ struct EditSession: ~Copyable {
         return try place.withContents(of: leaf, limit: limit) { bytes throws(Failure) in
             if record.text.isUnchanged(bytes) { return .unchanged }
             guard bytes.count <= limit else {
-                return .unusable(Failure(.dataError, "tooLarge", "it has over \(limit) bytes", hint: Self.wiped))
+                return .unusable(Failure(.dataError, "tooLarge", "it has more than \(limit) bytes", hint: Self.wiped))
             }
             do throws(JSONFault) { try JSONChecker.check(bytes, maximumDepth: store.options.maximumDepth) } catch {
                 let place = "line \(error.line), column \(error.column)"
@@ -105,7 +105,7 @@ struct EditSession: ~Copyable {
         return Failure(
             failure.status, failure.code,
             "\(failure.message); the edit is kept in memory, in \(path.shellQuoted)",
-            hint: "Look at the record as it is now; then run: \(words) && "
+            hint: "Check the present record; then run: \(words) && "
                 + "shred -u \(path.shellQuoted) && rmdir \(directory.shellQuoted)")
     }
 

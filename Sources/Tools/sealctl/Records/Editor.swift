@@ -58,7 +58,7 @@ struct Editor: Sendable {
         if signal != 0 { throw failed("signal \(signal) ended it") }
         guard end.code != 127 else {
             throw Failure(
-                .configuration, "noEditor", "there is no editor \(command)",
+                .configuration, "noEditor", "the editor \(command) does not exist",
                 hint: "Set VISUAL or EDITOR to one; nothing was written.")
         }
         throw failed("it ended with status \(end.code)")

@@ -7,11 +7,11 @@ internal import Sealing
 struct ExplainCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Say check by check why a record is refused, or what a rejection means.",
+        abstract: "Show the result of each check of a record, or the meaning of a rejection.",
         discussion: """
-            Where NAME is that of a rejection, such as replayed, it is explained; all else is a record's name, and \
-            --record says so for any name. Of a record every check is made that needs no type, and nothing is \
-            accepted by looking; the exit status is that of get. Without NAME all rejections are listed.
+            If NAME is the name of a rejection, such as replayed, the command explains it. Any other NAME, or any NAME \
+            with --record, is a record. The command makes every check of the record that does not need the type. It \
+            does not store watermarks, and its exit status is that of get. Without NAME it lists all rejections.
 
             Examples:
               sealctl explain widget_auth_state
@@ -67,7 +67,7 @@ struct ExplainCommand: SealctlCommand {
         do throws(JSONFault) { try JSONChecker.check(bytes, maximumDepth: options.maximumDepth) } catch {
             throw StoreError(
                 .undecodable, "read", name,
-                "It is authentic but no JSON (byte \(error.offset): \(error.reason)).")
+                "It is authentic but not JSON (byte \(error.offset): \(error.reason)).")
         }
     }
 }

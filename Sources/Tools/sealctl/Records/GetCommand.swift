@@ -8,10 +8,10 @@ internal import SharedFiles
 struct GetCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
-        abstract: "Print a record's JSON, or say why it is refused.",
+        abstract: "Print a record's JSON, or the reason why it is refused.",
         discussion: """
-            What is printed was authenticated, is not behind what this user's programs accepted before, has not \
-            expired, and is JSON. It is byte for byte what was sealed.
+            The printed JSON is authentic, is not older than the state that this user's programs accepted before, and \
+            has not expired. It is byte for byte the sealed payload.
 
             Examples:
               sealctl get widget_auth_state
@@ -45,8 +45,8 @@ struct GetCommand: SealctlCommand {
         let target = try OutputFile(outputFile, mode: 0o600)
         guard !target.isGuardedTerminal || ValueOutput.isText(bytes) else {
             throw Failure(
-                .usage, "binaryToTerminal", "\(name) has control characters in it, which are nothing for a terminal",
-                hint: "Try -o FILE, or -o - if you mean it.")
+                .usage, "binaryToTerminal", "\(name) contains control characters, which are not printed to a terminal",
+                hint: "Try -o FILE, or -o - to print it.")
         }
         do throws(FileError) {
             try target.write(bytes)
@@ -74,8 +74,8 @@ enum RecordJSON {
         do throws(JSONFault) { try JSONChecker.check(bytes, maximumDepth: options.maximumDepth) } catch {
             throw Failure(
                 .dataError, "undecodable",
-                "cannot read \(name): it is authentic but no JSON (byte \(error.offset): \(error.reason))",
-                hint: "Do not use it: put the record anew, and look at the program that wrote it.")
+                "cannot read \(name): it is authentic but not JSON (byte \(error.offset): \(error.reason))",
+                hint: "Do not use it: write the record again, and examine the program that wrote it.")
         }
     }
 }

@@ -9,12 +9,12 @@ internal import Sealing
 struct HistoryCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "history",
-        abstract: "Show what is still known of a record's past, newest first.",
+        abstract: "Show the known history of a record, newest first.",
         discussion: """
-            Older values are not kept: a write takes the place of what was there. What is known is the record as it \
-            is now, the highest state that this user's programs have accepted, when it was sealed, under which keys, \
-            and each refused copy in quarantine with its reason. What the header of such a copy claims is not verified. \
-            Nothing is accepted by looking.
+            Older values are not kept: a write replaces the record. The command shows the present record, the highest \
+            state that this user's programs have accepted, when and under which keys it was sealed, and each refused \
+            copy in quarantine with its reason. The header of such a copy is not verified. The command does not store \
+            watermarks.
 
             Example:
               sealctl history widget_auth_state
@@ -37,7 +37,7 @@ struct HistoryCommand: SealctlCommand {
                 .notFound, "absent", "nothing is known of \(name)",
                 hint: "Check the name: sealctl list shows all records.")
         }
-        if !output.json { ConsoleMessages.note("older values are not kept: this is all that is known") }
+        if !output.json { ConsoleMessages.note("older values are not kept; these are all known states") }
         try StandardStreams.print(output.json ? history.json(named: name).text : history.text)
     }
 }
@@ -97,7 +97,7 @@ struct RecordHistory {
         _ name: String, _ tag: NameTag, _ listing: RecordListing?, _ store: SealedStore
     ) -> String {
         guard let listing else {
-            return store.watermarks.isPurged(tag) ? "absent: its deletion was purged" : "absent: its file is gone"
+            return store.watermarks.isPurged(tag) ? "absent: its deletion was purged" : "absent: its file is missing"
         }
         if listing.isDeleted { return "deleted" }
         // The contents are checked as well, because a valid header alone does not prove them.
@@ -124,7 +124,7 @@ struct RecordHistory {
             events.append(
                 HistoryEvent(
                     kind: .resealed, time: Timestamp(key.createdAt), sequence: header.sequence, epoch: header.epoch,
-                    detail: "under key \(key.id), which was made then or later"))
+                    detail: "under key \(key.id), which was created then or later"))
             events += rotations(since: sealedAt, in: store)
         }
         if header.notAfter != 0, !isDeleted {
@@ -148,11 +148,11 @@ struct RecordHistory {
 
     private static func kept(_ copy: QuarantinedCopy) -> HistoryEvent {
         let isAbandoned = copy.path.contains("/abandoned-")
-        let claim = copy.claimed == nil ? "" : " (sequence and epoch as it claims)"
+        let claim = copy.claimed == nil ? "" : " (sequence and epoch from its header)"
         return HistoryEvent(
             kind: isAbandoned ? .abandoned : .quarantined, time: copy.keptAt.map { Timestamp($0) },
             sequence: copy.claimed?.sequence, epoch: copy.claimed?.epoch,
-            detail: (copy.reason ?? "no note says why") + claim,
+            detail: (copy.reason ?? "the reason is not known") + claim,
             path: copy.path)
     }
 }

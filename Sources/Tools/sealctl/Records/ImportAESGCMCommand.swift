@@ -8,11 +8,11 @@ internal import StateImport
 struct ImportAESGCMCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "aes-gcm",
-        abstract: "Make a record of a file that CryptoKit's AES.GCM has sealed.",
+        abstract: "Create a record from a file that CryptoKit's AES.GCM has sealed.",
         discussion: """
-            The file is the combined form: nonce, ciphertext, tag. Its key has 32 bytes, as they are or as base64 or \
-            hexadecimal text; it is never an argument. JSONEncoder writes dates as seconds since 2001 unless it is \
-            told otherwise, and records have them as text: name their keys with --date.
+            The file is the combined form: nonce, ciphertext, tag. Its key has 32 bytes, raw or as base64 or \
+            hexadecimal text; it is never an argument. By default JSONEncoder writes dates as seconds since 2001, and \
+            records store them as text: name their keys with --date.
 
             Examples:
               sealctl import aes-gcm state.enc --as auth --key key.bin --date until
@@ -51,7 +51,7 @@ struct ForeignKeyOptions: ParsableArguments {
         completion: .file())
     var key: String?
     @Option(
-        help: ArgumentHelp("Take the file's AES-256 key from an item of the vault.", valueName: "SERVICE/ACCOUNT"),
+        help: ArgumentHelp("Read the file's AES-256 key from an item of the vault.", valueName: "SERVICE/ACCOUNT"),
         transform: { try ItemReference(parsing: $0[...]) })
     var keyItem: ItemReference?
 

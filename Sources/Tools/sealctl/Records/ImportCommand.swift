@@ -8,9 +8,9 @@ struct ImportCommand: ParsableCommand {
         commandName: "import",
         abstract: "Move plaintext into sealed form.",
         discussion: """
-            Each file is sealed, read back and compared, and only then removed. A command that was ended half-way is \
-            run again and goes on. What is there already and differs is left as it is. Removed plaintext is not \
-            erased: a disk may keep it. End the programs that still write it first.
+            Each file is sealed, read back, compared, and then removed. To continue an interrupted command, run it \
+            again. An existing target with other contents is not changed. Removed plaintext is not erased: it may \
+            remain on the disk. End the programs that write the files first.
 
             Examples:
               sealctl import file state.json --as state
@@ -26,11 +26,11 @@ struct ImportCommand: ParsableCommand {
 struct ImportFileCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "file",
-        abstract: "Seal a file in its place, or make a record of it.",
+        abstract: "Seal a file in its place, or create a record from it.",
         discussion: """
-            Without --as it becomes a sealed file of its own, of any size, beside the plaintext: FILE.sealed, which \
-            sealctl decrypt opens. With --as it becomes a record: JSON, byte for byte but for the dates, or a binary \
-            property list.
+            Without --as the command creates a sealed file of any size beside the plaintext: FILE.sealed, which \
+            sealctl decrypt opens. With --as it creates a record from JSON, byte for byte except for the dates, or \
+            from a binary property list.
 
             Examples:
               sealctl import file photos.tar
@@ -46,7 +46,7 @@ struct ImportFileCommand: SealctlCommand {
         name: .customShort("o"), help: ArgumentHelp("The sealed file; FILE.sealed unless stated.", valueName: "OUT"),
         completion: .file())
     var outputFile: String?
-    @Flag(help: "Seal a file once more that is sealed already.")
+    @Flag(help: "Seal a file that is sealed already.")
     var sealAgain = false
     @OptionGroup var record: RecordOptions
     @OptionGroup var moving: PlaintextImportArguments
@@ -56,7 +56,7 @@ struct ImportFileCommand: SealctlCommand {
     func validate() throws {
         guard name == nil || outputFile == nil else { throw ValidationError("Give one of --as and -o.") }
         guard name == nil || !sealAgain else { throw ValidationError("Give one of --as and --seal-again.") }
-        guard name != nil || record.date.isEmpty else { throw ValidationError("--date belongs to --as.") }
+        guard name != nil || record.date.isEmpty else { throw ValidationError("--date needs --as.") }
     }
 
     func perform() throws(Failure) {
@@ -73,10 +73,10 @@ struct ImportFileCommand: SealctlCommand {
 struct ImportDefaultsCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "defaults",
-        abstract: "Make a suite of defaults of a property list that UserDefaults has written.",
+        abstract: "Create a suite of defaults from a property list that UserDefaults has written.",
         discussion: """
-            XML and binary property lists, Apple's and swift-corelibs-foundation's. All values go in with one write; \
-            what else the suite holds stays. Keyed archives come in as the bytes that they are, and are named.
+            Reads XML and binary property lists, Apple's and swift-corelibs-foundation's. The command writes all \
+            values at once; other values of the suite remain. Keyed archives are imported as bytes, and are named.
 
             Examples:
               sealctl import defaults group.com.example.app.plist
@@ -104,17 +104,17 @@ struct ImportDefaultsCommand: SealctlCommand {
 struct ImportContainerCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "container",
-        abstract: "Move a whole container of plaintext into the group's.",
+        abstract: "Import a whole container of plaintext into the group's.",
         discussion: """
-            Property lists of Library/Preferences become suites of defaults, files that the map names become records, \
-            all others become sealed files at the same path, .sealed behind it. Without a directory it is the group's \
-            own container. A file that cannot be moved, or that has no place, does not keep the others from it; the \
-            status is 65 then.
+            Property lists of Library/Preferences become suites of defaults, and files that the map names become \
+            records. All others become sealed files at the same path with the suffix .sealed. Without a directory the \
+            command imports the group's own container. A file that cannot be imported, or that has no target, does not \
+            stop the others; the status is then 65.
 
             The map is JSON: {"state.json": {"record": "state", "schemaVersion": 2, "dates": ["expiresAt"]}, \
-            "auth.encrypted": {"record": "auth", "cipher": "aes-gcm"}, "old.plist": {"suite": "old"}, \
-            "README": {"leave": true}}. --key opens those with a cipher. A rule that cannot be followed is told before \
-            anything is moved.
+            "auth.encrypted": {"record": "auth", "cipher": "aes-gcm"}, "old.plist": {"suite": "old"}, "README": \
+            {"leave": true}}. --key opens those with a cipher. The command reports an invalid rule before it imports \
+            any file.
 
             Examples:
               sealctl import container --dry-run
@@ -127,7 +127,7 @@ struct ImportContainerCommand: SealctlCommand {
         completion: .directory)
     var directory: String?
     @Option(
-        help: ArgumentHelp("Which files become records; - is standard input.", valueName: "FILE"), completion: .file())
+        help: ArgumentHelp("The map of the files; - is standard input.", valueName: "FILE"), completion: .file())
     var map: String?
     @OptionGroup var key: ForeignKeyOptions
     @OptionGroup var moving: PlaintextImportArguments
@@ -157,9 +157,9 @@ struct ImportContainerCommand: SealctlCommand {
         guard report.isComplete else {
             throw Failure(
                 .dataError, "incomplete",
-                "of \(report.items.count) files \(report.failures.count) could not be moved and "
-                    + "\(report.leftInPlaintext.count) are left in plaintext",
-                hint: "See why above; say in the map what becomes of them, or leave, and run it again.")
+                "of \(report.items.count) files \(report.failures.count) could not be imported and "
+                    + "\(report.leftInPlaintext.count) remain in plaintext",
+                hint: "See the reasons above; state their targets or leave in the map, and run it again.")
         }
     }
 }

@@ -11,12 +11,12 @@ internal import SystemPackage
 struct InspectCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Show a blob's header, and with a key whether it can be believed and what it holds.",
+        abstract: "Show a blob's header, and with a key whether it is authentic, and its contents.",
         discussion: """
-            - is standard input. What begins with /, ./ or ../, or names something that exists, is a file; so is \
-            everything where no group is known. All else is a record's name, and --record says so for any name. \
-            Without a group, or where its vault does not open, only the header is shown. Without --name a stream is \
-            authentic under any name. Nothing is remembered.
+            - is standard input. An argument that begins with /, ./ or ../, or that names an existing file, is a file; \
+            without a group, every argument is a file. Any other argument, or any argument with --record, is a \
+            record's name. Without a group, or if its vault cannot be opened, the command shows only the header. \
+            Without --name a stream is authentic under any name. The command does not store watermarks.
 
             Examples:
               sealctl inspect widget_auth_state
@@ -98,7 +98,7 @@ struct InspectionTarget {
             guard error.code == .notFound else { throw Self.refusal(error, name) }
             throw Failure(
                 .notFound, "absent", "cannot inspect \(name.text): no record or file has that name",
-                hint: "Try sealctl list --group \(group) to see what is there.")
+                hint: "Try sealctl list --group \(group) to see the records.")
         }
     }
 

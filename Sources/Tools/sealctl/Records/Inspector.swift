@@ -43,7 +43,7 @@ struct Inspector {
             case .record: try openRecord(&inspection, store)
             case .stream: try openStream(&inspection, store)
             case .vault:
-                inspection.verdict = .unverified("it is part of a vault, which opens itself")
+                inspection.verdict = .unverified("it is part of a vault, which sealctl vault commands open")
             }
         } catch {
             guard error.status != .inputOutput else { throw error }
@@ -159,8 +159,8 @@ struct Inspector {
         } catch {
             throw Failure(
                 .dataError, "undecodable",
-                "cannot read \(target.input.name): it is authentic but no property list: \(error.reason)",
-                hint: "Do not use it: look at the program that wrote it.")
+                "cannot read \(target.input.name): it is authentic but not a property list: \(error.reason)",
+                hint: "Do not use it: examine the program that wrote it.")
         }
     }
 

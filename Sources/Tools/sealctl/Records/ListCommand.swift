@@ -14,8 +14,9 @@ struct ListCommand: SealctlCommand {
         abstract: "List a group's records.",
         discussion: """
             Headers are verified, contents are not opened: sealctl audit opens everything. STATE is current, expired, \
-            future, deleted, locked, or refused with the reason. PROTECTED says when its key can be had, SIZE is that \
-            of the contents. No cell has a space in it, and an empty one is a dash: awk takes the columns as they are.
+            future, deleted, locked, or refused with the reason. PROTECTED shows when the record's key is available, \
+            SIZE is the size of the contents. Cells contain no spaces, and an empty cell is a dash, so awk can split \
+            the columns.
 
             Examples:
               sealctl list --group group.com.example.app

@@ -37,8 +37,8 @@ final class MemoryPlace: Sendable {
         }
         throw Failure(
             .configuration, "noMemoryPlace",
-            "there is no place in memory to edit in: neither $XDG_RUNTIME_DIR nor /dev/shm",
-            hint: "Set XDG_RUNTIME_DIR to a directory of your own on a tmpfs, mode 0700; or use sealctl get and put.")
+            "no directory in memory is available for the edit: neither $XDG_RUNTIME_DIR nor /dev/shm",
+            hint: "Set XDG_RUNTIME_DIR to a directory of your own on a tmpfs, mode 0700, or use sealctl get and put.")
     }
 
     /// The directories in memory that may contain such directories.

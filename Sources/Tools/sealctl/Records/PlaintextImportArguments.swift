@@ -5,11 +5,11 @@ internal import StateImport
 
 /// The options for the import of plaintext.
 struct PlaintextImportArguments: ParsableArguments {
-    @Flag(help: "Leave the plaintext where it is.")
+    @Flag(help: "Keep the plaintext.")
     var keepSource = false
-    @Flag(help: "Replace what is there already and differs.")
+    @Flag(help: "Replace an existing target that differs.")
     var replace = false
-    @Flag(help: "Say what would be done, and do nothing.")
+    @Flag(help: "Show the changes, and make none.")
     var dryRun = false
 
     /// - Parameter spared: The files that the command itself reads.
@@ -69,8 +69,8 @@ struct FileMove {
         try StandardStreams.print(output.json ? view.json.text : view.text)
         if case .gone = item.outcome {
             throw Failure(
-                .noInput, "sourceGone", "\(item.source.printable) is not there",
-                hint: "Where an earlier command has moved it, nothing is left to do; else name the file that is meant.")
+                .noInput, "sourceGone", "\(item.source.printable) does not exist",
+                hint: "If an earlier command has imported it, nothing needs to be done; otherwise name the right file.")
         }
     }
 }
@@ -87,6 +87,6 @@ extension Failure {
         }
         self.init(
             .duplicate, failure.code, failure.message,
-            hint: "Look at both; then remove one of them, or run it with --replace.")
+            hint: "Compare both; then remove one of them, or run it with --replace.")
     }
 }

@@ -31,7 +31,7 @@ struct PlaintextImportView {
 
     private var sum: String {
         let names = [
-            "sealed": "sealed", "alreadySealed": "sealed before", "gone": "not there, moved before",
+            "sealed": "sealed", "alreadySealed": "sealed before", "gone": "missing, imported before",
             "planned": "to be sealed", "left": "left", "failed": "failed",
         ]
         let parts = Self.words.filter { count($0) > 0 }.map { "\(count($0)) \(names[$0] ?? $0)" }
@@ -78,7 +78,7 @@ struct MovedItemView {
         switch item.outcome {
         case .sealed: "sealed as \(place)"
         case .alreadySealed: "was sealed before as \(place)"
-        case .gone: "is not there; \(place) is: it may have been moved before"
+        case .gone: "does not exist, but \(place) does: it may have been imported before"
         case .planned: "would be sealed as \(place)"
         case .left(let reason): "left\(item.isLeftInPlaintext ? " in plaintext" : ""). \(reason)"
         case .failed(let error): "failed. \(error.reason.printable) \(error.advice.printable)"

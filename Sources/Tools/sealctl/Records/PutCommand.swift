@@ -13,11 +13,11 @@ internal import SharedFiles
 struct PutCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "put",
-        abstract: "Seal JSON as a record, in place of the one that has its name.",
+        abstract: "Seal JSON as a record, and replace the record of that name.",
         discussion: """
-            The JSON is kept byte for byte. A program whose record type has that name and schema version reads it. \
-            A record keeps the protection of the one that it replaces, unless --accessible says otherwise. A new one \
-            needs a person where only persons open the vault, and can be read after the first unlock elsewhere.
+            The JSON is stored byte for byte. A program whose record type has that name and schema version can read \
+            it. A record keeps the protection of the record that it replaces, unless --accessible is given. A new \
+            record is available when unlocked if only persons open the vault, and after the first unlock otherwise.
 
             Examples:
               sealctl put widget_auth_state state.json --expires-in 1h
@@ -39,19 +39,19 @@ struct PutCommand: SealctlCommand {
         transform: Self.version)
     var schemaVersion: UInt32 = 1
     @Option(
-        help: ArgumentHelp("When it stops being valid: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"),
+        help: ArgumentHelp("When the record expires: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"),
         transform: Lifetime.init(parsing:))
     var expiresIn: Lifetime?
     @Option(
         help: ArgumentHelp(
-            "When it can be read: after-first-unlock or when-unlocked; else as the record that it replaces.",
+            "When it can be read: after-first-unlock or when-unlocked; as the replaced record unless stated.",
             valueName: "WHEN"))
     var accessible: ProtectionWord?
-    @Flag(help: "Only where no record has that name, or it was deleted.")
+    @Flag(help: "Write only if no record has that name, or it was deleted.")
     var ifAbsent = false
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Only where the record has that sequence, as list and put print it.", valueName: "N"))
+        help: ArgumentHelp("Write only if the record has that sequence, as list and put print it.", valueName: "N"))
     var ifSequence: UInt64?
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
@@ -96,7 +96,7 @@ struct PutCommand: SealctlCommand {
         let (json, excess) = try input.withContents(limit: limit) { bytes throws(Failure) in
             guard bytes.count <= limit else {
                 throw Failure(
-                    .dataError, "tooLarge", "cannot put \(input.name): it has over \(limit) bytes",
+                    .dataError, "tooLarge", "cannot put \(input.name): it has more than \(limit) bytes",
                     hint: "Seal larger data with sealctl encrypt.")
             }
             let excess = try Self.check(bytes, input.name, limits, options)
@@ -116,7 +116,7 @@ struct PutCommand: SealctlCommand {
             throw Failure(
                 .dataError, "notJSON",
                 "cannot put \(name): line \(error.line), column \(error.column) (byte \(error.offset)): \(error.reason)",
-                hint: "Records are JSON: correct it there.")
+                hint: "Records are JSON: correct the text there.")
         }
     }
 

@@ -148,7 +148,7 @@ enum SnapshotChoice {
             // The file was removed since it was listed.
             self = error.code == .notFound ? .passOver : .unreadable(error)
         } else if String(validating: entry.nameBytes, as: UTF8.self) == nil {
-            self = .leaveOut("its name is no UTF-8")
+            self = .leaveOut("its name is not UTF-8")
         } else {
             self = Self.choice(entry, leaf)
         }
@@ -157,7 +157,7 @@ enum SnapshotChoice {
     private static func choice(_ entry: WalkEntry, _ leaf: String) -> SnapshotChoice {
         switch entry.kind {
         case .directory: .directory
-        case .regular: TemporaryLeaf(leaf) != nil ? .leaveOut("a value that a writer has not finished") : .file
+        case .regular: TemporaryLeaf(leaf) != nil ? .leaveOut("an unfinished value of a writer") : .file
         case .symbolicLink: .leaveOut("a link")
         default: .leaveOut("no file: \(entry.kind.rawValue)")
         }

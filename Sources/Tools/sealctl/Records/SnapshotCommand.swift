@@ -9,13 +9,13 @@ internal import SharedFiles
 struct SnapshotCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "snapshot",
-        abstract: "Copy a container for a backup while programs go on writing.",
+        abstract: "Copy a container for a backup while programs use it.",
         discussion: """
-            Each record in the copy is a whole one, the old or the new where it was written meanwhile; with the vault at \
-            hand each is verified. What is sealed stays sealed: the vault is backed up by sealctl vault export. Lock \
-            files, quarantine, half-written files, sockets and links are left out, and so is Library/Caches unless \
-            --caches is given. A manifest lists all files; a copy without one is not complete. What cannot be read is \
-            left out and named, and the command fails after writing. Nothing is overwritten.
+            Each record in the copy is complete: the old or the new one if it was written during the copy. If the \
+            vault can be opened, each record is verified. Sealed data is copied sealed; sealctl vault export backs up \
+            the vault. The copy omits lock files, quarantine, incomplete files, sockets and links, and Library/Caches \
+            unless --caches is given. A manifest lists all files; a copy without a manifest is incomplete. The command \
+            omits and names files that it cannot read, and fails after writing. It does not overwrite files.
 
             Examples:
               sealctl snapshot

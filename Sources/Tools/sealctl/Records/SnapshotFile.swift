@@ -69,7 +69,8 @@ struct SnapshotFile {
 
     private func verify(_ bytes: [UInt8], _ header: BlobHeader, _ store: SealedStore) throws(Failure) {
         guard let record else {
-            throw Failure(.dataError, StoreError.Code.wrongName.rawValue, "it lies in no record's place", hint: "")
+            throw Failure(
+                .dataError, StoreError.Code.wrongName.rawValue, "it is not in the place of a record", hint: "")
         }
         let context = try Failure.onStore { () throws(StoreError) in try store.places.place(stored: record).context }
         let keys = try Failure.onVault { () throws(VaultError) in try store.vault.keyring(toOpen: header.keyID) }

@@ -62,7 +62,7 @@ struct SnapshotPlace {
             }
             if above >= 0 { close(above) }
             throw Failure(
-                .cannotCreate, "insideContainer", "cannot write \(name): it lies in the container that is copied",
+                .cannotCreate, "insideContainer", "cannot write \(name): it is in the container that is copied",
                 hint: "Try another -o, outside of it.")
         }
     }

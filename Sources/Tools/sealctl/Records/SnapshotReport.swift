@@ -28,7 +28,7 @@ struct SnapshotReport {
         let count = unreadable.count == 1 ? "1 file is" : "\(unreadable.count) files are"
         return Failure(
             cause.status, cause.code, "the copy was written, but \(count) not in it: \(cause.message)",
-            hint: "See leftOut in its manifest; take another as the user who owns all files.")
+            hint: "See leftOut in its manifest; take another snapshot as the user who owns all files.")
     }
 
     private var records: Int { files.count { $0.record != nil } }
@@ -51,14 +51,14 @@ struct SnapshotReport {
             if file.seal == .refused {
                 return Warning(
                     "snapshotRefused",
-                    "\(file.record ?? file.path) was copied as it is, and is refused: \(file.code ?? "?")",
+                    "\(file.record ?? file.path) was copied, but readers refuse it: \(file.code ?? "?")",
                     hint: "See sealctl explain, and sealctl audit.")
             }
             guard !file.isSettled else { return nil }
             return Warning(
                 "snapshotUnsettled",
-                "\(file.path) was written while it was copied: the copy may be neither old nor new",
-                hint: "Take the snapshot again while its program rests.")
+                "\(file.path) was written while it was copied: the copy may be a mixture of old and new",
+                hint: "Take the snapshot again while its program is not writing.")
         }
     }
 

@@ -10,12 +10,12 @@ internal import SharedFiles
 struct WatchCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch",
-        abstract: "Show changes of records as they come, with the reason of each refusal.",
+        abstract: "Show changes of records as they occur, with the reason of each refusal.",
         discussion: """
-            A line for each record's present state comes first, then one for every change: time, event, sequence, name \
-            and reason, with tabs between them. Of changes that come faster than they are shown the last one counts. \
-            What is read is accepted, as by get. It goes on when the container is removed and made anew. \
-            Ctrl-C or SIGTERM ends it with status 0.
+            Prints a line for each record's present state, then one for every change: time, event, sequence, name and \
+            reason, separated by tabs. If changes are faster than the output, only the last one is shown. Reading \
+            updates the watermarks, as get does. The command continues when the container is removed and created \
+            again. Ctrl-C or SIGTERM ends it with status 0.
 
             EVENT is present, written, resealed (the same value under another key), valid (again), deleted, absent, \
             locked, refused, or failed.

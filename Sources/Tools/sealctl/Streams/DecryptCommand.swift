@@ -10,10 +10,10 @@ struct DecryptCommand: SealctlCommand {
         commandName: "decrypt",
         abstract: "Open a sealed stream.",
         discussion: """
-            An output file (mode 0600) appears only when everything was authentic. To standard output a file is \
-            verified to its end first and only then released. A pipe can't be read twice: its contents are released \
-            chunk by chunk, each authentic and in its place, before the end was seen. Use them only when the exit \
-            status is 0. A stream that was sealed with --name needs the same --name.
+            An output file (mode 0600) appears only if the whole stream is authentic. To standard output a file is \
+            verified to its end and then written. A pipe cannot be read twice: its contents are written chunk by \
+            chunk, each authentic and in order, before the end is verified. Use them only if the exit status is 0. A \
+            stream that was sealed with --name needs the same --name.
 
             Examples:
               sealctl decrypt -o backup.tar backup.tar.sealed
@@ -26,7 +26,8 @@ struct DecryptCommand: SealctlCommand {
         help: ArgumentHelp("The opened file; standard output unless stated.", valueName: "OUT"),
         completion: .file())
     var outputFile: String?
-    @Argument(help: ArgumentHelp("What to open; standard input unless stated.", valueName: "in"), completion: .file())
+    @Argument(
+        help: ArgumentHelp("The sealed file; standard input unless stated.", valueName: "in"), completion: .file())
     var inputFile: String?
     @Flag(help: "Open a stream whose key a rotation has retired.")
     var acceptRetired = false
@@ -93,14 +94,14 @@ private struct StreamOpening {
         let failure = Failure(error, "decrypt", input.name)
         guard case .sealing = error, released > 0 else { return failure }
         return Failure(
-            failure.status, failure.code, "\(failure.message); \(released) bytes were released before that",
-            hint: "Throw them away: the end of the stream is not authentic.")
+            failure.status, failure.code, "\(failure.message); \(released) bytes were written before that",
+            hint: "Discard them: the end of the stream is not authentic.")
     }
 
     private static let binary = FileError.Code(rawValue: "binaryToTerminal")
     private static let binaryToTerminal = Failure(
-        .usage, binary.rawValue, "the opened stream is binary data, which is nothing for a terminal",
-        hint: "Try -o FILE, or -o - if you mean it.")
+        .usage, binary.rawValue, "the opened stream is binary data, which is not printed to a terminal",
+        hint: "Try -o FILE, or -o - to print it.")
 
     /// Refuses control characters for a terminal, because they could control it. Text is allowed.
     private func guardTerminal(_ bytes: UnsafeRawBufferPointer) throws(FileError) {

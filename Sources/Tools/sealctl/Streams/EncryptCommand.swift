@@ -12,9 +12,9 @@ struct EncryptCommand: SealctlCommand {
         commandName: "encrypt",
         abstract: "Seal a file or pipe of any size for a group.",
         discussion: """
-            Memory stays constant and all cores work. The output file appears when it is complete; it may be the \
-            input file. Sealed data goes to a terminal only with -o -. A stream with a name opens only where that name \
-            is expected; use a name for one stream only. Nameless streams of a group can be exchanged for each other.
+            Memory stays constant and all cores work. The output file appears when it is complete; it may be the input \
+            file. Sealed data goes to a terminal only with -o -. A stream with a name opens only with that name; use a \
+            name for one stream only. Streams of a group without a name can be exchanged for each other.
 
             Examples:
               sealctl encrypt -o backup.tar.sealed backup.tar
@@ -28,7 +28,8 @@ struct EncryptCommand: SealctlCommand {
         help: ArgumentHelp("The sealed file; standard output unless stated.", valueName: "OUT"),
         completion: .file())
     var outputFile: String?
-    @Argument(help: ArgumentHelp("What to seal; standard input unless stated.", valueName: "in"), completion: .file())
+    @Argument(
+        help: ArgumentHelp("The file to seal; standard input unless stated.", valueName: "in"), completion: .file())
     var inputFile: String?
     @OptionGroup var name: StreamNameOption
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
@@ -47,8 +48,8 @@ struct EncryptCommand: SealctlCommand {
         let target = try OutputFile(outputFile, mode: ordinaryFileMode())
         guard !target.isGuardedTerminal else {
             throw Failure(
-                .usage, "binaryToTerminal", "sealed data is nothing for a terminal",
-                hint: "Try -o FILE, or -o - if you mean it.")
+                .usage, "binaryToTerminal", "sealed data is not printed to a terminal",
+                hint: "Try -o FILE, or -o - to print it.")
         }
         try target.requireOther(than: input)
         let vault = try keyOptions.openVault(of: group)
@@ -72,8 +73,8 @@ struct EncryptCommand: SealctlCommand {
         let now = try Failure.onVault { () throws(VaultError) in try vault.activeKey() }
         guard now.id == key.id else {
             throw Failure(
-                .temporary, "rotated", "cannot encrypt: the group's key was rotated meanwhile",
-                hint: "Run it again, and do not use what was written.")
+                .temporary, "rotated", "cannot encrypt: the group's key was rotated in the meantime",
+                hint: "Run it again, and do not use the written output.")
         }
     }
 }
@@ -104,7 +105,7 @@ struct StreamNameOption: ParsableArguments {
             throw Failure(
                 StatusTable.status(of: error.code), error.code.rawValue,
                 "cannot use the stream name \"\(text.printable)\": \(error.reason)",
-                hint: "A name looks like backup.tar or backups/2026-11-23.")
+                hint: "Use a name such as backup.tar or backups/2026-11-23.")
         }
     }
 }

@@ -34,8 +34,8 @@ final class OutputFile: Sendable {
         isGuardedTerminal = false
         guard !Self.isDanglingLink(argument) else {
             throw Failure(
-                .cannotCreate, "danglingLink", "cannot write \(argument): it is a link to nothing",
-                hint: "Remove the link, or make the file that it names.")
+                .cannotCreate, "danglingLink", "cannot write \(argument): it is a link without a target",
+                hint: "Remove the link, or create its target.")
         }
         do throws(FileError) {
             if let device = try Self.openDevice(argument) {

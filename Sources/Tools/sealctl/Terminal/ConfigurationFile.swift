@@ -25,7 +25,7 @@ enum ConfigurationFile {
         #else
         guard let stated = stated else { return ([], []) }
         throw Failure(
-            .configuration, "noConfiguration", "this sealctl reads no configuration files, and not \(stated)",
+            .configuration, "noConfiguration", "this sealctl does not read configuration files such as \(stated)",
             hint: "Build it with the trait CommandLineConfiguration, or unset \(variable).")
         #endif
     }
@@ -76,7 +76,7 @@ enum ConfigurationFile {
         }
         guard bytes.count <= limit else {
             throw Failure(
-                .configuration, "badConfiguration", "\(path) has over \(limit >> 10) KiB",
+                .configuration, "badConfiguration", "\(path) has more than \(limit >> 10) KiB",
                 hint: "See sealctl help configuration.")
         }
         return try ConfigurationText(bytes, of: path).layer()
@@ -99,12 +99,12 @@ enum ConfigurationFile {
         guard facts.uid == geteuid() || facts.uid == 0 else {
             throw FileError(
                 .wrongOwner, operation: "read the configuration", path: path.string,
-                advice: "It has to be this user's own, or root's.")
+                advice: "It must belong to this user or to root.")
         }
         guard facts.mode & 0o022 == 0 else {
             throw FileError(
                 .unsafeMode, operation: "read the configuration", path: path.string,
-                advice: "Others may write it: chmod go-w \(path.string)")
+                advice: "Other users can write to it: chmod go-w \(path.string)")
         }
     }
 
@@ -134,19 +134,19 @@ enum ConfigurationDirectory {
         guard facts.mode & S_IWOTH == 0 || facts.mode & S_ISVTX != 0 else {
             throw FileError(
                 .unsafeMode, operation: reading, path: path,
-                advice: "Others may put another file there. As its owner: chmod o-w \(path.shellQuoted)")
+                advice: "Other users can replace the file. As its owner: chmod o-w \(path.shellQuoted)")
         }
         guard facts.uid == geteuid() || facts.uid == 0 else {
             throw FileError(
                 .wrongOwner, operation: reading, path: path,
-                advice: "The directory has to be this user's own, or root's.")
+                advice: "The directory must belong to this user or to root.")
         }
         do throws(FileError) { try directory.requireSafeAncestors() } catch {
             // The advice for vaults names a variable that does not apply to this file.
             guard error.code == .wrongOwner else { throw error }
             throw FileError(
                 .wrongOwner, operation: reading, path: error.path,
-                advice: "Another user may rename what lies in it: keep the configuration elsewhere.")
+                advice: "Another user can rename its entries: keep the configuration elsewhere.")
         }
     }
 

@@ -19,14 +19,14 @@ struct ConfigurationText {
         do throws(JSONFault) {
             try bytes.withRawBytes { bytes throws(JSONFault) in try JSONChecker.check(bytes, maximumDepth: 8) }
         } catch {
-            throw bad("is no JSON: byte \(error.offset): \(error.reason)")
+            throw bad("is not JSON: byte \(error.offset): \(error.reason)")
         }
         guard let object = try? JSONDecoder().decode([String: ConfigurationValue].self, from: Data(bytes)) else {
             throw bad("is not one object of names and values")
         }
         var layer = SettingLayer(name: path.string)
         for (key, value) in object.sorted(by: { $0.key < $1.key }) {
-            guard let name = SettingName(rawValue: key) else { throw bad("has no meaning for the key \"\(key)\"") }
+            guard let name = SettingName(rawValue: key) else { throw bad("has the unknown key \"\(key)\"") }
             layer.values[name] = try text(of: value, name)
         }
         try requireOneCredential(layer)
@@ -38,10 +38,10 @@ struct ConfigurationText {
         case .isOn(let isOn) where name.isSwitch: return isOn ? "true" : "false"
         case .text(let text) where !name.isSwitch && !text.isEmpty && !text.utf8.contains(0):
             if let words = name.words, !words.contains(text) {
-                throw bad("has \"\(name.rawValue)\" as none of \(words.joined(separator: ", "))")
+                throw bad("has a value of \"\(name.rawValue)\" that is not one of \(words.joined(separator: ", "))")
             }
             return name.isPath ? place(text) : text
-        default: throw bad("needs \(name.isSwitch ? "true or false" : "a text") as \"\(name.rawValue)\"")
+        default: throw bad("needs \(name.isSwitch ? "true or false" : "a text") for \"\(name.rawValue)\"")
         }
     }
 
@@ -55,7 +55,9 @@ struct ConfigurationText {
 
     private func requireOneCredential(_ layer: SettingLayer) throws(Failure) {
         let stated = SettingName.credentials.filter { layer.values[$0] != nil }.map { "\"\($0.rawValue)\"" }
-        if stated.count > 1 { throw bad("has \(stated.joined(separator: " and ")), of which one opens a vault") }
+        if stated.count > 1 {
+            throw bad("has \(stated.joined(separator: " and ")), but only one credential can be set")
+        }
     }
 
     private func bad(_ what: String) -> Failure {

@@ -6,7 +6,7 @@ internal import SharedFiles
 ///
 /// Without `--yes` and without a terminal such a command does nothing and fails with status 64.
 struct Confirmation: ParsableArguments {
-    @Flag(name: .shortAndLong, help: "Do it without asking.")
+    @Flag(name: .shortAndLong, help: "Do not ask for a confirmation.")
     var yes = false
 
     /// Asks once, unless `--yes` was given.
@@ -39,7 +39,7 @@ struct Confirmation: ParsableArguments {
 
     private static var canAsk: Bool { Interaction.isAllowed && Question.hasTerminal }
 
-    private static let hint = "Nothing was changed. If that is meant, add --yes."
+    private static let hint = "Nothing was changed. To do it, add --yes."
 }
 
 /// Names of affected users and programs, for a sentence.
@@ -73,7 +73,7 @@ struct Question {
         try Interaction.require(for: "a yes or no", hint: hint)
         let opened = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard opened >= 0 else {
-            throw Failure(.unavailable, "noTerminal", "there is no terminal to ask on", hint: hint)
+            throw Failure(.unavailable, "noTerminal", "there is no terminal for the question", hint: hint)
         }
         defer { close(opened) }
         let prompt = Array("\(text.printable) [y/N] ".utf8)
@@ -97,6 +97,6 @@ enum Interaction {
         guard !isAllowed else { return }
         let origin = Settings.current[.noInput]?.origin ?? SettingName.noInput.flag
         throw Failure(
-            .unavailable, "inputNeeded", "\(subject) would be asked for, and \(origin) forbids that", hint: hint)
+            .unavailable, "inputNeeded", "sealctl would ask for \(subject), and \(origin) forbids that", hint: hint)
     }
 }

@@ -52,12 +52,12 @@ struct Warning {
         guard !isKeyLost else {
             return Warning(
                 "unlogged",
-                "\(change), and the access log has no entry of its first write: the key was in the file that was given up",
+                "\(change), and the access log has no entry of its first write: the key was in the abandoned file",
                 hint: "The former log is set aside with that file; a new one has begun.")
         }
         return Warning(
             "unlogged", "\(change), and the access log has no entry of it: it cannot be written",
-            hint: "See why: sealctl doctor. After a full disk make room for it.")
+            hint: "Find the reason with sealctl doctor. After a full disk free space for it.")
     }
 }
 
@@ -72,7 +72,7 @@ enum OpeningMessages {
         if let failure = vault.rekeyFailure {
             Warning(
                 "rekeyNotCompleted",
-                "a rekey of \(vault.accessGroup) was begun and is not completed: \(failure.reason.clause)",
+                "a rekey of \(vault.accessGroup) was started and is not completed: \(failure.reason.clause)",
                 hint: failure.advice
             ).report(asJSON: GlobalFlags.wantsJSON(ProgramArguments.all))
         }
@@ -80,7 +80,7 @@ enum OpeningMessages {
     }
 
     private static func opener(of vault: Vault) -> String {
-        guard let id = vault.openingSlot else { return "what a person unlocked before" }
+        guard let id = vault.openingSlot else { return "the keys that a person has unlocked" }
         let kind = try? vault.slots().first { $0.id == id }?.kind
         return "slot \(id)" + (kind.map { " (\($0))" } ?? "")
     }

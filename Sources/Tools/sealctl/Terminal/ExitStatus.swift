@@ -56,17 +56,17 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         .duplicate: "it exists already",
         .wrongPassphrase: "wrong passphrase, key file, credential or identity",
         .usage: "wrong options, names or group",
-        .dataError: "refused data: no JSON, tampered, from elsewhere, rolled back",
-        .noInput: "the input file is not there, or no file",
+        .dataError: "refused data: not JSON, tampered, from another place, rolled back",
+        .noInput: "the input file does not exist, or is not a file",
         .unavailable: "not now or not here: expired, a condition, no terminal",
         .internalError: "a fault of sealctl",
         .systemError: "the system lacks memory, descriptors or a feature",
-        .cannotCreate: "the output file cannot be made",
+        .cannotCreate: "the output file cannot be created",
         .inputOutput: "reading or writing failed, or the disk is full",
         .temporary: "another program holds a lock: try again",
         .newerVersion: "made by a newer version",
-        .noPermission: "the system's permissions refuse it",
-        .configuration: "modes, owners, variables or settings are not as they must be",
+        .noPermission: "the system's permissions do not allow it",
+        .configuration: "modes, owners, variables or settings are unsafe",
     ]
 }
 
@@ -198,9 +198,9 @@ enum ExitStatusText {
         return """
             \(lines.joined(separator: "\n"))
 
-            From 64 on they are those of sysexits(3). 36, 44, 45 and 51 are the low bytes of
-            the keychain's statuses, which users of macOS security know. With --json the
-            error's code says more: sealctl help formats.
+            Statuses from 64 on are those of sysexits(3). 36, 44, 45 and 51 are the low
+            bytes of the keychain's statuses, as in macOS' security command. With --json the
+            error's code is more specific: sealctl help formats.
             """
     }
 }

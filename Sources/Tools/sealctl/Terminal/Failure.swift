@@ -32,7 +32,7 @@ struct Failure: Error, Sendable {
     static var noArguments: Failure {
         Failure(
             .systemError, "noArguments",
-            "cannot read the command line: the C library passed no arguments, so which command was meant is unknown",
+            "cannot read the command line: the C library passed no arguments, so the command is not known",
             hint: "Run it on a system with glibc, and with a program name as the first argument; nothing was done.")
     }
 

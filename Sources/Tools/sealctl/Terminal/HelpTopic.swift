@@ -21,7 +21,7 @@ enum HelpTopic: String, CaseIterable {
         let isCommand = Sealctl.configuration.subcommands.contains { $0.configuration.commandName == word }
         guard !isCommand, !word.hasPrefix("-"), word != "help" else { return nil }
         throw Failure(
-            .usage, "unknownTopic", "there is no command and no topic \"\(word)\"",
+            .usage, "unknownTopic", "no command or topic is named \"\(word)\"",
             hint: "See sealctl --help for commands and sealctl help topics for topics.")
     }
 
@@ -35,13 +35,13 @@ enum HelpTopic: String, CaseIterable {
     var title: String {
         switch self {
         case .gettingStarted: "the first record, in five commands"
-        case .groups: "app groups, access groups, and where they lie"
-        case .keys: "what opens a vault, and how to say it"
+        case .groups: "app groups, access groups, and their directories"
+        case .keys: "the credentials of a vault, and how to state them"
         case .configuration: "files with settings"
         case .environment: "variables"
         case .exitStatus: "how commands end"
-        case .formats: "output for people and for programs"
-        case .auditing: "looking for what is wrong with a container"
+        case .formats: "output for users and for programs"
+        case .auditing: "finding the faults of a container"
         }
     }
 
@@ -86,9 +86,9 @@ enum HelpText {
         """
 
     static let vault = """
-        A vault is the keychain of one access group: sealing keys, and items that only programs of that group reach. \
-        Any one of its key slots opens it. Programs that run unattended open it with a key file or a credential of \
-        their unit; a person unlocks it once, for all of their programs.
+        A vault is the keychain of one access group: sealing keys, and items that only programs of that group can \
+        read. Any one of its key slots opens it. Unattended programs open it with a key file or a credential of their \
+        unit; a person unlocks it once, for all of their programs.
 
         Examples:
           sealctl vault create --access-group ABCDE12345.com.example.app --passphrase
@@ -97,8 +97,8 @@ enum HelpText {
           sealctl vault slot list
           sealctl vault rotate
 
-        What opens the vault is stated with --passphrase, --passphrase-file, --passphrase-fd, --key-file, --identity or \
-        --credential; without any of them it is whatever is at hand: the group's key file, the unit's credential, or \
-        what the person has unlocked. A passphrase is never an argument.
+        --passphrase, --passphrase-file, --passphrase-fd, --key-file, --identity or --credential state the credential \
+        that opens the vault. Without one of them sealctl uses what is available: the group's key file, the unit's \
+        credential, or the keys that the person has unlocked. A passphrase is never an argument.
         """
 }

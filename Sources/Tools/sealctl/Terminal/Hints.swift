@@ -7,12 +7,12 @@ internal import SharedFiles
 /// Advice for users of the command line, where it is better than the library's, which is written for programmers.
 enum Hints {
     static let store: [StoreError.Code: String] = [
-        .absent: "Try sealctl list to see what is there.",
+        .absent: "Try sealctl list to see the records.",
         .tooLarge: oversized,
         .replayed: outOfOrder, .forked: outOfOrder, .sequenceJump: outOfOrder,
         .malformed: refused, .tampered: refused, .wrongCommitment: refused, .undecodable: refused,
         .unsafeStructure: refused, .retiredEpoch: refused,
-        .stale: "Try again when the producing program has refreshed it, or sealctl inspect to look at it.",
+        .stale: "Try again when the producing program has refreshed it; sealctl inspect shows it.",
         .tooNew: "Update sealctl.", .unsupportedFormat: "Update sealctl.",
         .lockTimeout: "Try again, or end the program that holds the lock.",
     ]
@@ -22,7 +22,7 @@ enum Hints {
         .malformed: refusedSuite, .tampered: refusedSuite, .wrongCommitment: refusedSuite, .undecodable: refusedSuite,
         .unsafeStructure: refusedSuite, .retiredEpoch: refusedSuite, .replayed: refusedSuite, .forked: refusedSuite,
         .sequenceJump: refusedSuite, .wrongKind: refusedSuite, .wrongName: refusedSuite, .wrongGroup: refusedSuite,
-        .notYetValid: "Set the clock right; sealctl defaults write makes it one of the present.",
+        .notYetValid: "Correct the clock; sealctl defaults write seals the suite with the present time.",
         .tooNew: "Update sealctl.", .unsupportedFormat: "Update sealctl.",
         .lockTimeout: "Try again, or end the program that holds the lock.",
     ]
@@ -33,14 +33,14 @@ enum Hints {
     }
 
     static let vault: [VaultError.Code: String] = [
-        .absent: "Try sealctl init to make it, or sealctl vault create without a container.",
+        .absent: "Try sealctl init to create it, or sealctl vault create without a container.",
         .wrongPassphrase: "Try again; the vault is unchanged.",
         .wrongKeyFile: "Try the --key-file that belongs to this vault, or restore it.",
-        .alreadyExists: "Use it as it is; sealctl list shows its records.",
+        .alreadyExists: "Use the existing one; sealctl list shows its records.",
     ]
 
     static let sealing: [SealingError.Code: String] = [
-        .tooLarge: "Remove it if it is not yours: no program reads a record of that size.",
+        .tooLarge: "Remove it if it is not one of yours: no program reads a record of that size.",
         .wrongKind: "Try sealctl get for records and sealctl decrypt for streams.",
         .wrongGroup: "Try the --group that it was sealed for.",
         .wrongName: "Try the --name that a stream was sealed with; put a record's file back under its own name.",
@@ -52,7 +52,7 @@ enum Hints {
     static func output(_ error: FileError) -> String {
         if error.errno == EBADF { return "Standard output is closed: leave it open, or send it to a file." }
         return switch error.code {
-        case .notFound: "Make its directory first, or try another -o."
+        case .notFound: "Create its directory first, or try another -o."
         case .notRegularFile, .notDirectory, .unsafePath, .invalidName: "Try the path of a file after -o."
         case .noSpace, .quotaExceeded: "Free some space there, or try another -o."
         case .tooLarge: "Raise the limit (ulimit -f), or try another -o."
@@ -61,10 +61,10 @@ enum Hints {
     }
 
     /// The advice for a file that is larger than any record of this program.
-    static let oversized = "Look at what it is: sealctl inspect; remove it if it is not yours."
+    static let oversized = "See its header: sealctl inspect; remove it if it is not one of yours."
     private static let outOfOrder =
-        "Do not use it: the next write of the program that produces it, or sealctl put, mends it."
+        "Do not use it: the next write of the program that produces it, or sealctl put, replaces it."
     private static let refusedSuite =
-        "Begin it anew: sealctl defaults import SUITE FILE, or defaults delete SUITE; what is there goes into quarantine."
-    private static let refused = "Do not use it: put the record anew; sealctl audit shows what else is wrong."
+        "Replace it: sealctl defaults import SUITE FILE, or defaults delete SUITE; a copy is kept in quarantine."
+    private static let refused = "Do not use it: write the record again; sealctl audit shows other faults."
 }

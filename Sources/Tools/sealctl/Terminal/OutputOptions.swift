@@ -6,25 +6,26 @@ struct OutputOptions: ParsableArguments {
     @Flag(help: "Results as JSON on standard output, errors as JSON on standard error.")
     var json = false
 
-    @Flag(name: .shortAndLong, help: "Say nothing on standard error but errors and warnings.")
+    @Flag(name: .shortAndLong, help: "Print only errors and warnings on standard error.")
     var quiet = false
 
-    @Flag(name: .shortAndLong, help: "Say on standard error what is opened, and why.")
+    @Flag(name: .shortAndLong, help: "Print on standard error what is opened, and why.")
     var verbose = false
 
-    @Flag(help: "No colours, also on a terminal.")
+    @Flag(help: "Do not use colours, even on a terminal.")
     var noColor = false
 
-    @Flag(help: "Never ask: what would be asked for is an error.")
+    @Flag(help: "Never ask; a question is an error.")
     var noInput = false
 
     @Option(
-        help: ArgumentHelp("Where groups lie, in place of $SEALED_GROUPS_HOME.", valueName: "DIR"),
+        help: ArgumentHelp("The directory of the groups, instead of $SEALED_GROUPS_HOME.", valueName: "DIR"),
         completion: .directory)
     var root: String?
 
     @Option(
-        help: ArgumentHelp("The vault in DIR instead of the group's own.", valueName: "DIR"), completion: .directory)
+        help: ArgumentHelp("Use the vault in DIR instead of the group's own.", valueName: "DIR"), completion: .directory
+    )
     var vault: String?
 
     func validate() throws {

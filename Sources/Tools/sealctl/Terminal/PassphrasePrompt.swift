@@ -37,7 +37,7 @@ struct HiddenTerminal: ~Copyable {
         var former = termios()
         guard opened >= 0, tcgetattr(opened, &former) == 0 else {
             throw Failure(
-                .unavailable, "noTerminal", "there is no terminal to ask for the passphrase on",
+                .unavailable, "noTerminal", "there is no terminal for the passphrase question",
                 hint: "Try --passphrase-file FILE.")
         }
         Interruption.watch()

@@ -65,7 +65,7 @@ struct SettingLayer: Sendable {
 
     private static func bad(_ setting: SettingName, _ words: [String]) -> Failure {
         Failure(
-            .configuration, "badSetting", "$\(setting.variable) has none of its values",
+            .configuration, "badSetting", "$\(setting.variable) has an unknown value",
             hint: "Set it to one of these: \(words.joined(separator: ", ")).")
     }
 }

@@ -16,9 +16,9 @@ enum SettingText {
 
         Relative paths begin at the file's directory, ~/ is the home directory. One of
         keyFile, identity, passphraseFile and credential may be set. A file with another
-        key or a value of the wrong kind is an error (78), and so is one that others may
-        write, or that lies where others may put another in its place.
-        sealctl --verbose says where each setting came from.
+        key or a value of the wrong kind is an error (78), and so is a file that other
+        users can write or replace.
+        sealctl --verbose prints the origin of each setting.
         """
     }
 
@@ -41,12 +41,12 @@ enum SettingText {
 
     private static var others: String {
         FieldList([
-            ("SEALCTL_CONFIG", "the one configuration file that is read"),
+            ("SEALCTL_CONFIG", "the only configuration file that is read"),
             ("NO_COLOR, TERM=dumb", "no colours"),
-            ("SEALED_USER_HOME", "where this user's own key files and watermarks are"),
-            ("SEALED_ENTITLEMENTS", "the entitlements that have to hold the group"),
-            ("CREDENTIALS_DIRECTORY", "where systemd puts the unit's credentials"),
-            ("XDG_RUNTIME_DIR", "where unlocked keys stay without a kernel keyring"),
+            ("SEALED_USER_HOME", "the directory of this user's key files and watermarks"),
+            ("SEALED_ENTITLEMENTS", "the entitlements that must contain the group"),
+            ("CREDENTIALS_DIRECTORY", "the directory of the unit's credentials, set by systemd"),
+            ("XDG_RUNTIME_DIR", "the place of unlocked keys without a kernel keyring"),
             ("VISUAL, EDITOR", "the editor of sealctl edit"),
         ]).text
     }
@@ -57,8 +57,8 @@ extension SettingName {
     var meaning: String {
         switch self {
         case .group: "the app group, as --group"
-        case .root: "the directory in which groups lie, as --root"
-        case .vault: "a vault in place of the group's own, as --vault"
+        case .root: "the directory of the groups, as --root"
+        case .vault: "a vault instead of the group's own, as --vault"
         case .keyFile: "the key file that opens the vault"
         case .identity: "the file of the identity that opens the vault"
         case .passphraseFile: "the file with the passphrase that opens the vault"
@@ -66,7 +66,7 @@ extension SettingName {
         case .color: "colours: auto, always or never"
         case .noInput: "never ask, as --no-input"
         case .quiet: "only errors and warnings, as --quiet"
-        case .verbose: "say what is opened and why, as --verbose"
+        case .verbose: "print what is opened and why, as --verbose"
         }
     }
 }

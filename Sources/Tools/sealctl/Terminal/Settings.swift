@@ -67,7 +67,7 @@ struct Settings: Sendable {
         guard stated.count > 1 else { return }
         throw Failure(
             .configuration, "badSetting",
-            "\(stated.map(\.value.origin).joined(separator: " and ")) are set: one opens the vault",
+            "\(stated.map(\.value.origin).joined(separator: " and ")) are set: only one credential can be set",
             hint: "Keep one of them.")
     }
 
@@ -79,7 +79,7 @@ struct Settings: Sendable {
 
     private func report() {
         for file in files {
-            ConsoleMessages.detail("configuration file \(file.path): \(file.wasRead ? "read" : "not there")")
+            ConsoleMessages.detail("configuration file \(file.path): \(file.wasRead ? "read" : "does not exist")")
         }
         for (name, value) in all where !name.isSwitch || value.text == "true" {
             ConsoleMessages.detail("\(name.rawValue) is \(value.text) (\(value.origin))")

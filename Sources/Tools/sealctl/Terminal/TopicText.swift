@@ -7,12 +7,12 @@ enum TopicText {
         sealctl get auth
         sealctl doctor                               # is everything set up?
 
-        A program that uses SealedState and belongs to the same group reads what put
-        sealed, and get prints what it wrote. Nothing in the container is readable
-        without the group's vault.
+        A program that uses SealedState and belongs to the same group reads the records
+        that put sealed, and get prints the records that the program wrote. Nothing in
+        the container is readable without the group's vault.
 
-        sealctl explain auth says check by check why a record is refused, watch shows
-        changes as they come, and audit says what else lies in the container.
+        sealctl explain auth shows the result of each check of a record, watch shows
+        changes as they occur, and audit reports the contents of the container.
         """
 
     static let groups = """
@@ -23,29 +23,30 @@ enum TopicText {
         An access group is a vault alone: --access-group with the vault commands. Every
         app group is one as well.
 
-        Containers, vaults, key files and what was accepted lie below one directory:
-        --root DIR, else $SEALED_GROUPS_HOME, else where the XDG base directories say:
-        ~/.local/share/sealed-groups, key files in ~/.config/sealed-groups, and what was
-        accepted in ~/.local/state/sealed-groups.
+        Containers, vaults, key files and watermarks are stored below one directory:
+        --root DIR, otherwise $SEALED_GROUPS_HOME, otherwise the XDG base directories:
+        ~/.local/share/sealed-groups, key files in ~/.config/sealed-groups, and
+        watermarks in ~/.local/state/sealed-groups.
 
-        --vault DIR uses the vault in DIR in place of the group's own, such as a copy
+        --vault DIR uses the vault in DIR instead of the group's own, such as a copy
         that was restored from a backup. A vault of another group is refused.
         """
 
     static let keys = """
         A vault has key slots, any one of which opens it:
 
-          key file     the group's own is used unasked; --key-file FILE
+          key file     the group's own is used automatically; --key-file FILE
           passphrase   --passphrase asks; --passphrase-file FILE, --passphrase-fd N
           identity     an X25519 key: --identity FILE
-          credential   of the systemd unit, used unasked; --credential[=NAME]
+          credential   of the systemd unit, used automatically; --credential[=NAME]
 
-        Without an option it is what $SEALCTL_KEY_FILE and the like or a configuration
-        file say, else whatever is at hand: the group's key file, the unit's credential,
-        or what the person has unlocked with sealctl vault unlock.
+        Without an option sealctl uses $SEALCTL_KEY_FILE and similar variables or a
+        configuration file, otherwise what is available: the group's key file, the
+        unit's credential, or the keys that the person has unlocked with sealctl vault
+        unlock.
 
-        A passphrase is never an argument: everybody on the machine can read arguments.
-        --verbose says which slot opened the vault.
+        A passphrase is never an argument: all users of the machine can read arguments.
+        --verbose prints the slot that opened the vault.
 
         Examples:
           sealctl vault slot list
@@ -58,16 +59,17 @@ enum TopicText {
         does not depend on whether standard output is a terminal; only colours do
         (--no-color, NO_COLOR).
 
-        For people: tables with aligned columns, two spaces or more between them, and a
-        head in capitals. Control characters are shown as escapes, so that a row is one
-        line. An error is a line "sealctl: what and why" and a line with what to do.
+        For users: tables with aligned columns, two spaces or more between them, and a
+        header in capitals. Control characters are shown as escapes, so that a row is
+        one line. An error is a line "sealctl: problem and reason" and a line with the
+        remedy.
 
-        For programs: --json. One line, fields in the documented order; what is not
-        known is null. Errors are {"code", "message", "hint"} and warnings are
+        For programs: --json. One line, fields in the documented order; unknown values
+        are null. Errors are {"code", "message", "hint"} and warnings are
         {"warning", "message", "hint"}, one object a line on standard error. Codes are
         stable, wording is not. Times are RFC 3339 in UTC.
 
-        Data: get, decrypt and vault find -w print what was sealed, byte for byte.
+        Data: get, decrypt and vault find -w print the sealed contents byte for byte.
         Binary data goes to a terminal only with -o -.
         """
 
@@ -76,12 +78,12 @@ enum TopicText {
         sealctl audit ~/some-directory               # any directory, without keys
         sealctl audit --json
 
-        The audit looks at permissions, the vault, sealed files, plaintext and what was
-        left lying about, and changes nothing. With what opens the vault it opens every
-        sealed file as well. Each finding has a stable id, a severity, a reason and a
-        remedy; sealctl help audit has the options, docs/audit-checks.md the checks.
+        The audit examines permissions, the vault, sealed files, plaintext and leftover
+        files, and changes nothing. With a credential of the vault it opens every sealed
+        file as well. Each finding has a stable id, a severity, a reason and a remedy;
+        sealctl help audit lists the options, docs/audit-checks.md the checks.
 
-        Status 0 is a clean container, 1 one with findings, and 64 or more an audit that
-        could not do its work.
+        Status 0 means a clean container, 1 a container with findings, and 64 or more
+        that the audit failed.
         """
 }

@@ -36,7 +36,7 @@ struct UnknownCommand {
         let meant = intended.map { "sealctl " + $0.joined(separator: " ") }.joined(separator: " or ")
         let help = (["sealctl"] + parents + ["--help"]).joined(separator: " ")
         return Failure(
-            .usage, "usage", "there is no command \"\(name)\"",
+            .usage, "usage", "the command \"\(name)\" does not exist",
             hint: (meant.isEmpty ? "" : "Is \(meant) meant? ") + "See \(help).")
     }
 

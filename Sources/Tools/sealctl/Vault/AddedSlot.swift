@@ -9,7 +9,7 @@ struct AddedSlot: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Take the new passphrase from FILE, without its line end; - is a line of standard input.", valueName: "FILE"
+            "Read the new passphrase from FILE, without its line end; - is a line of standard input.", valueName: "FILE"
         ),
         completion: .file())
     var newPassphraseFile: String?
@@ -17,18 +17,18 @@ struct AddedSlot: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Take the new passphrase from a line of the open file descriptor N.", valueName: "N"))
+            "Read the new passphrase from a line of the open file descriptor N.", valueName: "N"))
     var newPassphraseFd: DescriptorNumber?
 
     @Option(
         help: ArgumentHelp(
-            "Make trying the new passphrase take about that long here: 500ms, 2s.", valueName: "TIME"))
+            "The time that one try of the new passphrase takes on this machine: 500ms, 2s.", valueName: "TIME"))
     var unlockTime: UnlockTime?
 
-    @Flag(help: "The group's own key file, made if it is missing.")
+    @Flag(help: "The group's own key file, created if it is missing.")
     var newDefaultKeyFile = false
 
-    @Option(help: ArgumentHelp("A key file that exists.", valueName: "FILE"), completion: .file())
+    @Option(help: ArgumentHelp("An existing key file.", valueName: "FILE"), completion: .file())
     var newKeyFile: String?
 
     @Option(
@@ -37,10 +37,10 @@ struct AddedSlot: ParsableArguments {
             "A systemd credential of this process; sealedstate.GROUP unless it is named.", valueName: "NAME"))
     var newCredential: CredentialName?
 
-    @Option(help: ArgumentHelp("Somebody's recipient, sealed1...", valueName: "R"))
+    @Option(help: ArgumentHelp("Another person's or program's recipient, sealed1...", valueName: "R"))
     var recipient: RecipientText?
 
-    @Flag(help: "The recipient is a program: it never reaches what needs a person.")
+    @Flag(help: "The recipient is a program: it never reaches the class \"when unlocked\".")
     var unattended = false
 
     func validate() throws {

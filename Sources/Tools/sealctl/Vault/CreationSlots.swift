@@ -9,24 +9,24 @@ struct CreationSlots: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Take the passphrase from FILE, without its line end; - is a line of standard input.", valueName: "FILE"),
+            "Read the passphrase from FILE, without its line end; - is a line of standard input.", valueName: "FILE"),
         completion: .file())
     var passphraseFile: String?
 
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp("Take the passphrase from a line of the open file descriptor N.", valueName: "N"))
+        help: ArgumentHelp("Read the passphrase from a line of the open file descriptor N.", valueName: "N"))
     var passphraseFd: DescriptorNumber?
 
     @Option(
         help: ArgumentHelp(
-            "Make trying the passphrase take about that long here: 500ms, 2s.", valueName: "TIME"))
+            "The time that one try of the passphrase takes on this machine: 500ms, 2s.", valueName: "TIME"))
     var unlockTime: UnlockTime?
 
-    @Flag(help: "The group's own key file, made if it is missing; for beside something else.")
+    @Flag(help: "The group's own key file, created if it is missing; use it in addition to another slot.")
     var defaultKeyFile = false
 
-    @Option(help: ArgumentHelp("A key file that exists.", valueName: "FILE"), completion: .file())
+    @Option(help: ArgumentHelp("An existing key file.", valueName: "FILE"), completion: .file())
     var keyFile: String?
 
     @Option(
@@ -43,7 +43,7 @@ struct CreationSlots: ParsableArguments {
     @Option(help: RecipientText.help)
     var recipient: [RecipientText] = []
 
-    @Flag(help: "The recipients are programs: they never reach what needs a person.")
+    @Flag(help: "The recipients are programs: they never reach the class \"when unlocked\".")
     var unattended = false
 
     func validate() throws {
@@ -96,7 +96,7 @@ struct CreationSlots: ParsableArguments {
         if plan.slots.isEmpty { plan.add(.defaultKeyFile, openedBy: .defaultKeyFile) }
         guard let credential = plan.credential else {
             throw Failure(
-                .usage, "onlyRecipients", "cannot make the vault of \(group): nothing at hand would open it",
+                .usage, "onlyRecipients", "cannot create the vault of \(group): no available credential would open it",
                 hint: "Add --identity FILE, or another slot of your own.")
         }
         return (plan.slots, credential)
@@ -106,7 +106,8 @@ struct CreationSlots: ParsableArguments {
 /// A recipient as it was typed. It is checked when the command runs, because the parser would print a refused text,
 /// which may be a secret identity by mistake.
 struct RecipientText: ExpressibleByArgument, Sendable {
-    static let help = ArgumentHelp("Somebody's recipient, sealed1…; may be given again.", valueName: "R")
+    static let help = ArgumentHelp(
+        "Another person's or program's recipient, sealed1…; can be repeated.", valueName: "R")
 
     private let text: String
 

@@ -9,15 +9,15 @@ internal import SharedFiles
 struct InitCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Make a group's container, its vault and its first key.",
+        abstract: "Create a group's container, its vault and its first key.",
         discussion: """
-            The vault opens with the group's own key file, which is made as well, unless something else is stated: then \
-            that alone opens it, until sealctl vault slot adds more. A passphrase is asked for twice. Where the vault is \
-            there and only the container is missing, the container is made.
+            By default the vault opens with the group's own key file, which is created as well. An option for another \
+            slot replaces the key file; sealctl vault slot adds more. The command asks for a passphrase twice. If the \
+            vault exists and only the container is missing, it creates the container.
 
-            Sealed files whose vault is lost stand in the way of a new key, and so does a vault that nobody can open. To \
-            give them up, --abandon moves the files to the container's quarantine and renames the vault; nothing is \
-            deleted. The command says what is given up and asks first, unless --yes says yes.
+            The command refuses to create a new key while there are sealed files of a lost vault or a vault that \
+            cannot be opened. To abandon them, --abandon moves the files to the container's quarantine and renames the \
+            vault; it deletes nothing. The command shows what is lost and asks first, unless --yes is given.
 
             Examples:
               sealctl init --group group.com.example.app
@@ -28,10 +28,11 @@ struct InitCommand: SealctlCommand {
     @OptionGroup var groupOptions: GroupOptions
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @Option(
-        help: ArgumentHelp("Make trying the passphrase take about that long here: 500ms, 2s.", valueName: "TIME"))
+        help: ArgumentHelp(
+            "The time that one try of the passphrase takes on this machine: 500ms, 2s.", valueName: "TIME"))
     var unlockTime: UnlockTime?
     @OptionGroup var share: ShareOption
-    @Flag(help: "Set aside sealed files and a vault that cannot be opened any more, and start anew.")
+    @Flag(help: "Set aside sealed files and a vault that cannot be opened any more, and start again.")
     var abandon = false
     @OptionGroup var certifying: CertifyingOptions
     @OptionGroup var confirmation: Confirmation
@@ -57,9 +58,9 @@ struct InitCommand: SealctlCommand {
         try requireContainerToOpenOrMake(of: group, in: home)
         if abandon {
             try confirmation.require(
-                "give up the vault \(existing.place.path) and everything sealed under its keys",
+                "abandon the vault \(existing.place.path) and everything sealed under its keys",
                 [
-                    "No user and no program of \(group) can open its records, files and items from then on, but with a backup."
+                    "No user and no program of \(group) can then open its records, files and items without a backup."
                 ]
             )
         }
@@ -132,7 +133,7 @@ struct InitCommand: SealctlCommand {
             let keyFile = access(vault.place.keyFilePath, F_OK) == 0 ? vault.place.keyFilePath : nil
             return try InitAnswer(
                 group: group, container: container, vault: vault.place.path, keyFile: keyFile,
-                key: "the vault was there already; the container was made", made: ["container"]
+                key: "the vault existed already; the container was created", made: ["container"]
             ).report(asJSON: output.json)
         }
         throw vault.duplicate
@@ -234,7 +235,7 @@ struct ExistingVault {
         throw Failure(
             .duplicate, "alreadyExists",
             "cannot abandon the vault of \(group): it opens, and holds \(vault.itemCount) items",
-            hint: "To set it aside all the same, move \(place.path) away first.")
+            hint: "To set it aside anyway, move \(place.path) away first.")
     }
 
     /// The codes that permit an abandonment. A person can fix wrong modes and owners and newer versions, but not these.
@@ -244,7 +245,7 @@ struct ExistingVault {
 
     var duplicate: Failure {
         Failure(
-            .duplicate, "alreadyExists", "cannot make the vault of \(group): there is one already at \(place.path)",
-            hint: "See whether it opens: sealctl vault status --group \(group)")
+            .duplicate, "alreadyExists", "cannot create the vault of \(group): it exists already at \(place.path)",
+            hint: "Check whether it can be opened: sealctl vault status --group \(group)")
     }
 }

@@ -37,7 +37,7 @@ struct KeyOptions: ParsableArguments {
     var credential: CredentialName?
 
     @Option(
-        help: ArgumentHelp("Sign what is written with the writer key in FILE.", valueName: "FILE"), completion: .file())
+        help: ArgumentHelp("Sign written records with the writer key in FILE.", valueName: "FILE"), completion: .file())
     var writerKey: String?
 
     @Option(

@@ -13,8 +13,9 @@ struct RosterCommand: ParsableCommand {
         commandName: "roster",
         abstract: "The signed list of a group's writers, and of the names that each may write.",
         discussion: """
-            The team key signs the roster, which is stored in the group's container. Where a reader knows the team key, \
-            it refuses a governed record that no writer with the right has signed, whoever holds the group's keys.
+            The team key signs the roster, which is stored in the group's container. A reader that knows the team key \
+            refuses a governed record without the signature of an authorized writer, even from a program with the \
+            group's keys.
             """,
         subcommands: [
             RosterInitCommand.self, RosterShowCommand.self, RosterSignCommand.self, RosterVerifyCommand.self,
@@ -25,15 +26,15 @@ struct RosterCommand: ParsableCommand {
 struct RosterInitCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "init",
-        abstract: "Create the first roster of a group, and a team key where the file is not there.",
+        abstract: "Create the first roster of a group, and a team key if the file does not exist.",
         discussion: """
-            A new team key's file is protected by a passphrase. Keep it offline: whoever has the key and the passphrase \
-            decides who may write. Printed is its public half, which programs state (StoreOptions.teamKey), or the \
-            administrator in /etc/sealedstate/GROUP.team; this user remembers it.
+            A new team key's file is protected by a passphrase. Keep it offline: a person with the key and the \
+            passphrase decides who may write. The command prints its public half, which programs state \
+            (StoreOptions.teamKey), or the administrator in /etc/sealedstate/GROUP.team; this user remembers it.
 
-            Where the team key is lost, --replaces names it, and the new roster begins without its writers and rules. \
-            State the new key wherever the lost one is stated first. Every other user accepts it with sealctl roster \
-            verify --accept. That asks first, and names writers and rules; --yes answers.
+            If the team key is lost, --replaces names it, and the new roster begins without its writers and rules. \
+            State the new key first in each place that states the lost one. Every other user accepts it with sealctl \
+            roster verify --accept. The command names the writers and rules and asks first, unless --yes is given.
 
             Examples:
               sealctl roster init --team-key /media/usb/team.key
@@ -41,7 +42,7 @@ struct RosterInitCommand: SealctlCommand {
 
     @OptionGroup var groupOptions: GroupOptions
     @OptionGroup var keys: TeamKeyOptions
-    @Flag(help: "Make a new team key without a passphrase.")
+    @Flag(help: "Create the new team key without a passphrase.")
     var unprotected = false
     @OptionGroup var replaced: ReplacedTeamKey
     @OptionGroup var confirmation: Confirmation
@@ -56,7 +57,7 @@ struct RosterInitCommand: SealctlCommand {
         if let roster = accepted, roster.team != lostKey {
             throw Failure(
                 .duplicate, "alreadyExists", "\(place.group) has a team key, \(roster.team)",
-                hint: "Change its roster: sealctl roster sign. Where the key is lost: --replaces \(roster.team).")
+                hint: "Change its roster: sealctl roster sign. If the key is lost: --replaces \(roster.team).")
         }
         try place.requireNoOther(than: lostKey)
         let present = try teamKey(isKnown: known != nil && lostKey == nil)
@@ -69,7 +70,7 @@ struct RosterInitCommand: SealctlCommand {
         guard key.publicKey != lostKey else {
             throw Failure(
                 .usage, "usage", "the team key \(key.publicKey) cannot replace itself",
-                hint: "Give the file of another team key, or of none that is there.")
+                hint: "Give the file of another team key, or a new file name.")
         }
         try Failure.onVault { () throws(VaultError) in
             try VaultPlace(AccessGroup(place.group), in: place.home).requireKnown(key.publicKey, replacing: lostKey)
@@ -97,7 +98,7 @@ struct RosterInitCommand: SealctlCommand {
         if let ended = remembered?.roster, ended.isOfTeam(key), ended.roster.team != key {
             throw Failure(
                 .noPermission, "wrongTeamKey", "the team key \(key) has a successor, \(ended.roster.team)",
-                hint: "Give the file of another team key, or of none that is there.")
+                hint: "Give the file of another team key, or a new file name.")
         }
         var floor = remembered?.roster?.roster.floor ?? VaultFloor()
         if let lostKey, remembered?.teamKey == lostKey, let found = try place.found(), found.roster.team == lostKey {
@@ -127,7 +128,7 @@ struct RosterInitCommand: SealctlCommand {
         replacing lostKey: TeamPublicKey, of roster: Roster?, in place: RosterPlace
     ) throws(Failure) {
         var losses = [
-            "Programs of other users that know that key refuse the new roster, and the records under it, until they "
+            "Programs of other users that know that key refuse the new roster and its records until they "
                 + "accept the new key."
         ]
         var known = roster
@@ -136,7 +137,7 @@ struct RosterInitCommand: SealctlCommand {
             let writers = Affected.list(roster.writers.map(\.label), orElse: "none")
             let rules = Affected.list(roster.rules.map(\.pattern.description), orElse: "none")
             losses.append(
-                "The new roster has no writers and no rules. Lost are the writers: \(writers); and the rules: \(rules). "
+                "The new roster has no writers and no rules. Lost writers: \(writers); lost rules: \(rules). "
                     + "Every program with the group's keys may write those names.")
         }
         try confirmation.require("replace the team key \(lostKey) of \(place.group)", losses)
@@ -147,10 +148,10 @@ struct RosterInitCommand: SealctlCommand {
 struct RosterShowCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show the roster that counts: its rules, writers and team key.",
+        abstract: "Show the roster in effect: its rules, writers and team key.",
         discussion: """
-            The vault is not opened. FILE says whether the container holds the same roster: current, missing, older, \
-            forked, or why it is refused.
+            The command does not open the vault. FILE compares the container's roster with the accepted one: current, \
+            missing, older, forked, or why it is refused.
 
             Examples:
               sealctl roster show --group group.com.example.app
@@ -173,9 +174,9 @@ struct RosterVerifyCommand: SealctlCommand {
         commandName: "verify",
         abstract: "Verify the roster in the container, or accept it under a team key.",
         discussion: """
-            Verified are its signature, its chain of team keys and that it is no older than the one that this user accepted \
-            last. With --accept KEY this user remembers KEY as the group's team key, if the container has a roster of it; \
-            compare it with what the team publishes.
+            Verifies the signature, the chain of team keys, and that the roster is not older than the one that this \
+            user accepted last. With --accept KEY this user remembers KEY as the group's team key, if the container \
+            has a roster signed by it; compare KEY with the one that the team publishes.
 
             Examples:
               sealctl roster verify
@@ -206,7 +207,7 @@ struct RosterVerifyCommand: SealctlCommand {
         guard let bytes = try Failure.onVault({ () throws(VaultError) in try RosterFile.read(in: place.container) })
         else {
             throw Failure(
-                .notFound, "noRoster", "the container of \(place.group) holds no roster; the key was not accepted",
+                .notFound, "noRoster", "the container of \(place.group) has no roster; the key was not accepted",
                 hint: "Put the newest signed roster in its place, and accept the key again.")
         }
         try Failure.onVault { () throws(VaultError) in
@@ -227,8 +228,8 @@ struct RosterVerifyCommand: SealctlCommand {
         case .refused(let error): throw Failure(error)
         case .missing:
             throw Failure(
-                .notFound, "missing", "the container holds no roster",
-                hint: "Put the newest signed roster in its place; the one that was accepted last goes on.")
+                .notFound, "missing", "the container has no roster",
+                hint: "Put the newest signed roster in its place; the one that was accepted last stays in effect.")
         case .older(let version):
             throw Failure(
                 .dataError, "older", "the roster in the container has the older version \(version)",
@@ -236,7 +237,7 @@ struct RosterVerifyCommand: SealctlCommand {
         case .forked:
             throw Failure(
                 .dataError, "forked", "the roster in the container has the accepted version and other contents",
-                hint: "Ask the team which one is right; the one that was accepted first goes on.")
+                hint: "Ask the team which one is right; the one that was accepted first stays in effect.")
         }
     }
 }

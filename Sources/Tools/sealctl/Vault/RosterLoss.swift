@@ -47,8 +47,8 @@ struct RosterLoss {
 
     private static func opening(_ pattern: GovernedPattern, _ rule: Roster.Rule, _ roster: Roster) -> String {
         let writers = rule.grants.keys.compactMap { roster.writer($0)?.label }.sorted()
-        return "\(pattern) is governed no longer: every program with the group's keys may write it, "
-            + "not \(Affected.list(writers, orElse: "nobody")) alone."
+        return "\(pattern) is not governed any more: every program with the group's keys may write it, "
+            + "not only \(Affected.list(writers, orElse: "its writers"))."
     }
 
     /// Asks for consent if a right or a record is lost. A change that only grants rights needs no consent.
@@ -73,10 +73,10 @@ struct RosterLoss {
                     sentences.append("No record that opens now becomes unreadable.")
                 }
                 if !sentences.isEmpty, !locked.isEmpty {
-                    sentences.append("Locked, and not looked at: \(locked.joined(separator: ", ")).")
+                    sentences.append("Locked, and not examined: \(locked.joined(separator: ", ")).")
                 }
             } catch {
-                sentences.append("Which records become unreadable is not known: \(error.message).")
+                sentences.append("It is not known which records become unreadable: \(error.message).")
             }
         }
         guard !sentences.isEmpty else { return }

@@ -30,7 +30,7 @@ struct TeamKeyOptions: ParsableArguments {
 struct ReplacedTeamKey: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Take the place of the team key KEY, which is lost; give its public half.", valueName: "KEY"))
+            "Replace the lost team key KEY; give its public half.", valueName: "KEY"))
     var replaces: String?
 
     /// Returns the key, or `nil` if none was stated.
@@ -182,7 +182,7 @@ struct RosterPlace {
         throw Failure(
             .duplicate, "alreadyExists", "the container of \(group) has a roster of the team key \(team)",
             hint:
-                "Ask the team whether that key is its own: then sealctl roster verify --accept KEY. Else move the file away: "
+                "Ask the team. If the key is right: sealctl roster verify --accept KEY; if not, move the file away: "
                 + "\(container.root.display(ContainerLayout.roster))")
     }
 
@@ -217,7 +217,7 @@ extension Roster {
                 found.isEmpty
                     ? "the roster has no writer \(text.printable)"
                     : "\(found.count) writers of the roster are labelled \(text.printable)",
-                hint: "See which there are: sealctl writer list.")
+                hint: "See the writers: sealctl writer list.")
         }
         return writer
     }

@@ -11,13 +11,14 @@ struct RosterSignCommand: SealctlCommand {
         commandName: "sign",
         abstract: "Change the roster and sign its next version.",
         discussion: """
-            A pattern is a record's name, whole segments and /*, or * for every name; the longest one that governs a name \
-            counts, and a name that none governs may be written by every program with the group's keys. RIGHTS are \
-            write, delete or both; both unless stated. A change that takes a right of a writer, or by which readers refuse \
-            records that they accept now, names both and asks first, as another team key and a lower lowest period do; --yes \
-            answers. With --dry-run nothing is signed: \
-            listed are those records. Where the team key has certified the vault (sealctl vault certify), the roster ends \
-            the vault's periods before the one that this user's programs have seen; --lowest-period states another one.
+            A pattern is a record's name, whole segments followed by /*, or * for every name. The longest matching \
+            pattern governs a name; every program with the group's keys may write a name without a pattern. RIGHTS are \
+            write, delete or both; both unless stated. The command names the writers and records of a change that \
+            removes a writer's right, or by which readers refuse records that they accept now, and asks first, as it \
+            does for another team key and a lower lowest period; --yes skips the question. With --dry-run it signs \
+            nothing and lists those records. If the team key has certified the vault (sealctl vault certify), the \
+            roster ends the vault's periods before the one that this user's programs have seen; --lowest-period states \
+            another one.
 
             Examples:
               sealctl roster sign --team-key t.key --add-writer app=sealedwriter1...
@@ -30,11 +31,11 @@ struct RosterSignCommand: SealctlCommand {
     @OptionGroup var keys: TeamKeyOptions
     @Option(help: ArgumentHelp("Add a writer by its label and public key.", valueName: "LABEL=KEY"))
     var addWriter: [String] = []
-    @Option(help: ArgumentHelp("Let a writer write a pattern's records.", valueName: "PATTERN=WRITER[:RIGHTS]"))
+    @Option(help: ArgumentHelp("Allow a writer to write a pattern's records.", valueName: "PATTERN=WRITER[:RIGHTS]"))
     var allow: [String] = []
-    @Option(help: ArgumentHelp("Take a writer's rights to a pattern away.", valueName: "PATTERN=WRITER"))
+    @Option(help: ArgumentHelp("Remove a writer's rights to a pattern.", valueName: "PATTERN=WRITER"))
     var deny: [String] = []
-    @Option(help: ArgumentHelp("Govern the pattern no longer.", valueName: "PATTERN"))
+    @Option(help: ArgumentHelp("Remove the pattern's rule.", valueName: "PATTERN"))
     var ungovern: [String] = []
     @Option(
         help: ArgumentHelp("Name the team key in FILE as the next one, which signs from now on.", valueName: "FILE"),
@@ -90,14 +91,14 @@ struct RosterSignCommand: SealctlCommand {
         var losses: [String] = []
         if next.team != present.team {
             losses.append(
-                "The team key \(next.team) takes the place of \(present.team), whose holders then sign no roster and certify "
-                    + "no vault any more.")
+                "The team key \(next.team) replaces \(present.team), whose holders then cannot sign rosters or "
+                    + "certify vaults any more.")
         }
         if next.floor.isBelow(present.floor) {
             let (old, new) = (present.floor, next.floor)
             losses.append(
                 "Readers that have not seen the vault's later periods accept it again from period \(new.period) and person "
-                    + "key period \(new.keyPeriod) on, with the slots of then, not from \(old.period) and "
+                    + "key period \(new.keyPeriod) on, with its former slots, not from \(old.period) and "
                     + "\(old.keyPeriod) on.")
         }
         return losses
@@ -113,7 +114,7 @@ struct RosterSignCommand: SealctlCommand {
                 .dataError, "periodNotSeen",
                 seen == 0
                     ? "this user's programs have seen no vault of \(place.group) that a team key has certified"
-                    : "this user's programs have seen period \(seen) of the vault of \(place.group), and none after it",
+                    : "this user's programs have seen period \(seen) of the vault of \(place.group), none later",
                 hint: seen == 0
                     ? "Certify it first: sealctl vault certify --team-key FILE." : "Give a period up to \(seen).")
         }
@@ -131,7 +132,7 @@ struct RosterSignCommand: SealctlCommand {
             guard label.utf8.count <= Roster.maximumLabelSize, roster.writer(publicKey.id) == nil else {
                 throw Failure(
                     .dataError, "writerExists", "the writer is in the roster, or its label is too long",
-                    hint: "See which there are: sealctl writer list.")
+                    hint: "See the writers: sealctl writer list.")
             }
             roster.set(Roster.Writer(publicKey, label: label))
         }
@@ -167,7 +168,7 @@ struct RosterSignCommand: SealctlCommand {
         case "write": return .write
         case "delete": return .delete
         case "write,delete", "delete,write": return .all
-        default: throw Failure(.usage, "usage", "\(text.printable) is no right", hint: "Give write, delete or both.")
+        default: throw Failure(.usage, "usage", "\(text.printable) is not a right", hint: "Give write, delete or both.")
         }
     }
 

@@ -28,7 +28,9 @@ struct RotationStatusView {
     }
 
     private var rotation: String {
-        if status.isRotating { return "in progress since \(Self.time(status.began)); sealctl vault rotate goes on" }
+        if status.isRotating {
+            return "in progress since \(Self.time(status.began)); sealctl vault rotate continues it"
+        }
         return status.completed == nil ? "none yet" : "completed \(Self.time(status.completed))"
     }
 

@@ -110,8 +110,8 @@ struct SlotLoss {
         return writable.map { directory in
             let name = directory.groupName ?? String(directory.groupID)
             let members = Affected.list(directory.members, orElse: "none listed")
-            return "Members of the unix group \(name) (\(members)) can still write \(directory.path): take that "
-                + "access away first (gpasswd -d USER \(name))."
+            return "Members of the unix group \(name) (\(members)) can still write \(directory.path): remove that "
+                + "access first (gpasswd -d USER \(name))."
         }
     }
 
@@ -120,7 +120,7 @@ struct SlotLoss {
         case .afterFirstUnlock:
             "It is the only slot of unattended programs: none of them can open the vault until a person unlocks it."
         case .whenUnlocked:
-            "It is the only slot that reaches what is protected when unlocked: no person can open that class."
+            "It is the only slot that reaches the class \"when unlocked\": no person can open that class."
         case .backup: "It is the only slot of the backup."
         }
     }

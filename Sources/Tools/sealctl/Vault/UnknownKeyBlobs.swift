@@ -31,14 +31,14 @@ struct UnknownKeyBlobs {
         guard !isEmpty else { return [] }
         return [
             named,
-            "Once the rotation is completed, a backup that holds those keys no longer opens them. Bring it in before: "
+            "After the rotation is completed, a backup that holds those keys does not open them. Import it first: "
                 + "sealctl vault import.",
         ]
     }
 
     /// The advice while a rotation waits for the blobs.
     var hint: String {
-        "\(named) Bring in the backup that holds their keys (sealctl vault import), then run: sealctl vault rotate. To "
-            + "give them up instead, sealctl vault rotate --yes."
+        "\(named) Import the backup that holds their keys (sealctl vault import), then run: sealctl vault rotate. To "
+            + "abandon them instead: sealctl vault rotate --yes."
     }
 }

@@ -9,18 +9,19 @@ internal import SharedFiles
 struct VaultAcceptCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "accept",
-        abstract: "Go on with a vault that was refused, or that nothing vouches for yet.",
+        abstract: "Accept a vault that was refused, or that is not verified yet.",
         discussion: """
-            A vault that is older than what this user's programs have seen is refused, because an attacker could have \
-            put it there to bring back a removed slot or key. After a deliberate restore this command writes it anew, \
-            beyond everything that was seen. What had been changed since is lost.
+            Programs refuse a vault that is older than the state that this user's programs have seen, because an \
+            attacker could have put it there to restore a removed slot or key. After a deliberate restore this command \
+            writes the vault again, with a number beyond every state that was seen. Later changes of the vault are \
+            lost.
 
-            A recipient's slot proves nothing about who made the vault, so the first opening with an identity needs \
-            this command too. It shows the vault's id, fingerprint and slots, asks, and accepts exactly that: compare \
-            the fingerprint with one who shares the vault (sealctl vault status). --fingerprint gives the compared \
-            one and asks nothing.
+            A recipient's slot proves nothing about the creator of the vault, so the first opening with an identity \
+            needs this command too. It shows the vault's id, fingerprint and slots, asks, and accepts exactly that \
+            vault: compare the fingerprint with a person who shares the vault (sealctl vault status). --fingerprint \
+            states the compared fingerprint and skips the question.
 
-            It also ends the warning that the notes on what this user's programs have accepted were lost or damaged.
+            The command also ends the warning that the watermarks of this user's programs were lost or damaged.
 
             Example:
               sealctl vault accept --group group.com.example.app --passphrase
@@ -84,29 +85,29 @@ enum WatermarkWarning {
         case .damaged(let entries):
             (
                 "watermarksDamaged",
-                "what was accepted before is or was damaged: \(entries) entries are not authentic; an older blob may pass"
+                "the watermarks were damaged: \(entries) entries are not authentic; an older blob may be accepted"
             )
         case .lost:
             (
                 "watermarksLost",
-                "what was accepted before was lost; an older blob may have passed, or may pass"
+                "the watermarks were lost; an older blob may have been accepted, or may be accepted"
             )
         case .unreadable(let reason):
             (
                 "watermarksUnreadable",
-                "what was accepted before is unreadable: \(reason.clause); an older blob may pass"
+                "the watermarks are unreadable: \(reason.clause); an older blob may be accepted"
             )
         case .notPersisted(let reason):
             (
                 "watermarksNotPersisted",
-                "what was accepted now could not be remembered: \(reason.clause); an older blob may pass later"
+                "the watermarks could not be stored: \(reason.clause); an older blob may be accepted later"
             )
         }
     }
 
     private static func hint(_ condition: WatermarkCondition) -> String {
         switch condition {
-        case .lost, .damaged: "See sealctl audit; once it is known why, sealctl vault accept ends this warning."
+        case .lost, .damaged: "See sealctl audit; when the reason is known, sealctl vault accept ends this warning."
         default: "See sealctl audit."
         }
     }

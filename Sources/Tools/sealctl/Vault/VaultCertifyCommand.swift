@@ -7,7 +7,7 @@ internal import KeyVault
 struct CertifyingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "The team key's file; needed where a vault with a team key gets a new person key.", valueName: "FILE"),
+            "The team key's file; needed if a vault with a team key gets a new person key.", valueName: "FILE"),
         completion: .file())
     var teamKey: String?
 
@@ -85,16 +85,19 @@ struct VaultCertifyCommand: SealctlCommand {
         commandName: "certify",
         abstract: "Certify the persons of a vault with the group's team key.",
         discussion: """
-            The vault names the team key from then on, and programs that know it refuse a vault whose persons it has not \
-            certified: removing a person, or anything else that makes a new person key, needs --team-key. A person \
-            does it once, and again after the team key has named a successor (sealctl roster sign --succeeded-by).
+            From then on the vault names the team key, and programs that know the key refuse a vault whose persons it \
+            has not certified. Removing a person, and every other operation that creates a new person key, then needs \
+            --team-key. A person runs this command once, and again after the team key has named a successor (sealctl \
+            roster sign --succeeded-by).
 
-            It shows the vault's id, fingerprint and slots, asks, and certifies exactly that; --fingerprint gives the \
-            compared one and asks nothing. The fingerprint is another one afterwards. A group with a container has to \
-            have a roster (sealctl roster init), since programs that know a team key expect one.
+            The command shows the vault's id, fingerprint and slots, asks, and certifies exactly that vault; \
+            --fingerprint states the compared fingerprint and skips the question. The vault's fingerprint changes. A \
+            group with a container must have a roster (sealctl roster init), since programs that know a team key \
+            require one.
 
-            Where the team key is lost, --replaces names it and --team-key its successor, after a new roster was made \
-            (sealctl roster init --replaces). Users who know the lost key refuse the vault until they accept it.
+            If the team key is lost, --replaces names it and --team-key its successor, after a new roster was created \
+            (sealctl roster init --replaces). Users who know the lost key refuse the vault until they accept the new \
+            one.
 
             Examples:
               sealctl vault certify --team-key /media/usb/team.key --passphrase

@@ -9,7 +9,7 @@ internal import SharedFiles
 struct VaultCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vault",
-        abstract: "The vault of a group: what opens it, its keys and its items.",
+        abstract: "The vault of a group: its slots, its keys and its items.",
         discussion: HelpText.vault,
         subcommands: subcommands)
 
@@ -28,12 +28,13 @@ struct VaultCommand: ParsableCommand {
 struct VaultCreateCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "create",
-        abstract: "Make a vault with its first key.",
+        abstract: "Create a vault with its first key.",
         discussion: """
-            Every option that names a way to open it adds a key slot; without any, the group's own key file is made. \
-            Key files and credentials are for unattended programs and never reach what is protected when unlocked. \
-            sealctl init makes the group's container as well. A vault that is there is never replaced. With --team-key \
-            the team key certifies the persons of the new vault; where the group's team key is known it has to.
+            Each option for a passphrase, key file, identity, recipient or credential adds a key slot; without one the \
+            command creates the group's own key file. Key files and credentials are for unattended programs and never \
+            reach the class "when unlocked". sealctl init creates the group's container as well. An existing vault is \
+            not replaced. With --team-key the team key certifies the persons of the new vault; if the group's team key \
+            is known, the option is required.
 
             Examples:
               sealctl vault create --group group.com.example.app
@@ -86,7 +87,7 @@ struct VaultCreateCommand: SealctlCommand {
     private static func duplicate(_ group: AccessGroup, _ home: GroupsHome) -> Failure {
         Failure(
             .duplicate, "alreadyExists",
-            "cannot make the vault of \(group): there is one already at \(VaultPlace(group, in: home).path)",
-            hint: "Look at it: sealctl vault status \(VaultTarget.option(for: group)).")
+            "cannot create the vault of \(group): it exists already at \(VaultPlace(group, in: home).path)",
+            hint: "See its state: sealctl vault status \(VaultTarget.option(for: group)).")
     }
 }

@@ -7,19 +7,19 @@ internal import SharedFiles
 struct VaultIdentityCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "identity",
-        abstract: "Make an identity file, or print the recipient of one.",
+        abstract: "Create an identity file, or print the recipient of one.",
         discussion: """
-            An identity is secret and opens what was shared with its recipient, which anybody may know. The file has \
-            mode 0600 and is never written over. Printed is the recipient.
+            An identity is secret and opens everything that was shared with its recipient, which is public. The file \
+            has mode 0600, and an existing file is not overwritten. The command prints the recipient.
 
             Examples:
               sealctl vault identity ~/.config/me.key
               sealctl vault identity --recipient ~/.config/me.key
             """)
 
-    @Flag(help: "The file is there: print its recipient only.")
+    @Flag(help: "Print only the recipient of an existing file.")
     var recipient = false
-    @Flag(help: "Protect the file by a passphrase, which is asked for.")
+    @Flag(help: "Protect the file by a passphrase, which the command asks for.")
     var protected = false
     @Option(
         help: ArgumentHelp(

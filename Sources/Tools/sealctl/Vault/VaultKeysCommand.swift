@@ -12,7 +12,7 @@ struct VaultKeysCommand: SealctlCommand {
         abstract: "List a vault's sealing keys.",
         discussion: """
             One line for each key that the vault holds or held, by epoch. The active key seals and opens, decrypt-only \
-            ones open, destroyed ones are only remembered. Nothing secret is shown.
+            keys open, and of destroyed keys only the entry remains. The command shows no secrets.
 
             Example:
               sealctl vault keys --group group.com.example.app
@@ -80,12 +80,12 @@ extension ProtectionClass {
 struct VaultDestroyKeyCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "destroy-key",
-        abstract: "Destroy a sealing key that nothing needs any more.",
+        abstract: "Destroy a sealing key that is not needed any more.",
         discussion: """
-            The key's bytes leave the vault; its id and epoch stay. What only it opens is lost for good, and of sealed \
-            files outside of the container, such as backups, nothing here can know. Refused are the active key and one \
-            that a blob or a running program still needs, unless --force-key repeats its id; then the command says what \
-            is lost and asks first, unless --yes says yes. The active key stays in any case.
+            Removes the key's bytes from the vault; its id and epoch remain. Data that only this key opens is lost for \
+            good. The command cannot know sealed files outside of the container, such as backups. It refuses to \
+            destroy the active key. It also refuses a key that a blob or a running program still needs, unless \
+            --force-key repeats its id; it then shows what is lost and asks first, unless --yes is given.
 
             Examples:
               sealctl vault rotate --status
@@ -93,9 +93,9 @@ struct VaultDestroyKeyCommand: SealctlCommand {
             """)
 
     @OptionGroup var target: VaultTarget
-    @Argument(help: ArgumentHelp("The key's id, 32 digits, as keys shows it.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The key's id, 32 digits, as vault keys shows it.", valueName: "id"))
     var id: String
-    @Option(help: ArgumentHelp("Destroy it although something needs it; repeats the id.", valueName: "ID"))
+    @Option(help: ArgumentHelp("Destroy it although it is needed; the value repeats the id.", valueName: "ID"))
     var forceKey: String?
     @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
@@ -103,7 +103,7 @@ struct VaultDestroyKeyCommand: SealctlCommand {
 
     func validate() throws {
         guard forceKey == nil || forceKey == id else {
-            throw ValidationError("--force-key has to repeat the key's id: it names another one.")
+            throw ValidationError("--force-key must repeat the key's id: it names another key.")
         }
     }
 
@@ -142,7 +142,7 @@ struct VaultDestroyKeyCommand: SealctlCommand {
         guard let key = keys.first(where: { $0.id.description == id }) else {
             throw Failure(
                 .notFound, "keyNotFound", "cannot destroy the key \(id): the vault has no such key",
-                hint: "See which there are: sealctl vault keys.")
+                hint: "See the keys: sealctl vault keys.")
         }
         if key.state == .destroyed { return }
         try requireConsent(vault)
@@ -153,7 +153,7 @@ struct VaultDestroyKeyCommand: SealctlCommand {
         guard forceKey != nil || key.state == .active || vault.isEpochHeld(key.epoch, key.protection) == false else {
             throw Failure(
                 .unavailable, "keyInUse", "cannot destroy the key \(id): a program may still seal under it",
-                hint: "End the programs of \(vault.accessGroup), or force it by name: --force-key \(id).")
+                hint: "End the programs of \(vault.accessGroup), or repeat its id: --force-key \(id).")
         }
         try Failure.onVault { () throws(VaultError) in try vault.destroyKey(key.id, onlyIfRetired: forceKey == nil) }
     }

@@ -8,12 +8,12 @@ struct VaultLogCommand: SealctlCommand {
         commandName: "log",
         abstract: "Show a vault's access log, and whether it is intact.",
         discussion: """
-            Openings, unlocks, item reads and changes, oldest first: when, what, how it ended, and by which process. \
-            What an item was is shown as a keyed hash, the same for the same item. A change is entered before it is \
-            made, as intended. The chain is checked each time, against what the vault noted of it at its last change; a \
-            log that was altered ends with status 65. Entries behind that note can be cut off unseen, and a program that \
-            holds the vault's keys can enter what it likes: the log finds mistakes, not their holders. Writes of the \
-            vault without an entry are counted as unlogged.
+            Shows openings, unlocks, item reads and changes, oldest first: time, event, result and process. A keyed \
+            hash represents an item, the same hash for the same item. A change is logged as intended before it is \
+            made. The command verifies the chain each time, against the state that the vault recorded at its last \
+            change; a changed log ends with status 65. Entries after that state can be removed without detection, and \
+            a program with the vault's keys can write any entry: the log detects mistakes, not attacks by members. \
+            Writes of the vault without an entry are counted as unlogged.
 
             Examples:
               sealctl vault log --since 1d
@@ -28,20 +28,22 @@ struct VaultLogCommand: SealctlCommand {
     var verify = false
     @Option(
         help: ArgumentHelp(
-            "Show what was entered since: 15m, 1h, 2d ago, 2026-11-21, or 2026-11-21T03:30:00Z.", valueName: "TIME"),
+            "Show entries since a time: 15m, 1h, 2d ago, 2026-11-21, or 2026-11-21T03:30:00Z.", valueName: "TIME"),
         transform: PastTime.init(parsing:))
     var since: PastTime?
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Show what was done to this item; with --account.", valueName: "SERVICE"))
+        help: ArgumentHelp("Show entries of this item; with --account.", valueName: "SERVICE"))
     var service: String?
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp("Show what was done to this item; with --service.", valueName: "ACCOUNT"))
+        help: ArgumentHelp("Show entries of this item; with --service.", valueName: "ACCOUNT"))
     var account: String?
-    @Option(help: ArgumentHelp("Show what was done to this key slot.", valueName: "ID"))
+    @Option(help: ArgumentHelp("Show entries of this key slot.", valueName: "ID"))
     var slot: UInt32?
-    @Option(help: ArgumentHelp("Show what was done by this uid, or by programs whose path ends so.", valueName: "WHO"))
+    @Option(
+        help: ArgumentHelp("Show entries of this uid, or of programs whose path ends with this text.", valueName: "WHO")
+    )
     var by: String?
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
@@ -87,8 +89,10 @@ struct VaultLogCommand: SealctlCommand {
         }
         guard found.isIntact else {
             throw Failure(
-                .dataError, "logAltered", "the access log of \(vault.accessGroup) is not as it was written",
-                hint: "Find out who may write beside \(vault.path), and compare it with a backup.")
+                .dataError, "logAltered", "the access log of \(vault.accessGroup) was changed after it was written",
+                hint:
+                    "Find the users who can write to the directory of \(vault.path), and compare it with a backup."
+            )
         }
     }
 
@@ -175,9 +179,9 @@ struct LogCheckView {
         switch found.notedHead {
         case .none: ("none", "none", 0)
         case .found: ("found", "found", 0)
-        case .rolledAway: ("rolledAway", "older than what is kept", 0)
+        case .rolledAway: ("rolledAway", "older than the kept entries", 0)
         case .cutShort(let missing): ("cutShort", "cut off: \(missing) entries at least are missing", missing)
-        case .differs: ("differs", "another entry stands in its place", 0)
+        case .differs: ("differs", "another entry is in its place", 0)
         }
     }
 

@@ -10,27 +10,28 @@ struct VaultRekeyCommand: SealctlCommand {
         commandName: "rekey",
         abstract: "Replace the vault's root keys, so that former members lose access.",
         discussion: """
-            Begins a new period: new roots, every slot that stays is resealed to its holder's public key, all keys are \
-            wrapped again, and every sealed blob of the container is resealed. Slots that stay are listed with their \
-            fingerprints and confirmed. In a vault with persons, slots that no person added are refused unless \
-            --keep names them. Removing a person, and --persons, make a new person key: in a vault with a team key \
-            that needs --team-key.
+            Begins a new period with new roots: every remaining slot is resealed to its holder's public key, all keys \
+            are wrapped again, and every sealed blob of the container is resealed. The command lists the remaining \
+            slots with their fingerprints and asks for a confirmation. In a vault with persons it refuses slots that \
+            no person added, unless --keep names them. Removing a person, and --persons, create a new person key, \
+            which needs --team-key in a vault with a team key.
 
-            The exit status is 75 while blobs of earlier epochs are left: the removed members are locked out of what \
-            is written from now on, and can plant old blobs until it is completed. Running the command's rotation \
-            again (sealctl vault rotate) goes on. Take a removed user's unix access to the directories away first.
+            The exit status is 75 while blobs of earlier epochs remain. The removed members then cannot read what is \
+            written from now on, but can plant old blobs until the rotation is completed. sealctl vault rotate \
+            continues it. Remove a removed user's unix access to the directories first.
 
-            A program can fill its part of the vault with keys. A rekey then keeps those that blobs use and the newest, \
-            and names the others. In a vault with persons a file vault that others may write or read gets a successor of \
-            the right mode.
+            A program can fill its part of the vault with keys. A rekey then keeps the keys that blobs use and the \
+            newest ones, and names the others. In a vault with persons a file vault that other users can write or read \
+            is replaced by one of the right mode.
 
-            Where the file vault itself does not open, --without-vault gives it up: all keys and items that need no \
-            person are lost unless a backup has them. Where only its index of items is damaged, the keys stay. Where an \
-            older file opens to persons, which somebody put back, only the changes since are lost. The damaged file is set aside, and \
-            programs get the new one. Bring the backup in (sealctl vault import), then run sealctl vault rotate. \
-            Programs without state of their own accept the new vault once (notAccepted, see sealctl vault accept).
+            If the file vault itself cannot be opened, --without-vault abandons it: all keys and items that need no \
+            person are lost unless a backup has them. If only its index of items is damaged, the keys remain. If \
+            persons can open an older file that was put back, only the changes made after it are lost. The damaged \
+            file is set aside, and programs get the new one. Import the backup (sealctl vault import), then run \
+            sealctl vault rotate. Programs without state of their own accept the new vault once (notAccepted, see \
+            sealctl vault accept).
 
-            The question states the bytes that the rekey and the resealing take beside those that are there.
+            The question states the additional bytes that the rekey and the resealing need.
 
             Examples:
               sealctl vault rekey --remove-slot 3 --passphrase
@@ -44,10 +45,10 @@ struct VaultRekeyCommand: SealctlCommand {
     var removing: [UInt32] = []
     @Option(parsing: .singleValue, help: ArgumentHelp("Keep slot ID though no person added it.", valueName: "ID"))
     var keep: [UInt32] = []
-    @Flag(help: "Renew the root of persons too, although none is removed.")
+    @Flag(help: "Renew the root of persons even if none is removed.")
     var persons = false
     @OptionGroup var certifying: CertifyingOptions
-    @Flag(help: "Give up what the file vault has lost: keys and items that need no person.")
+    @Flag(help: "Abandon what the file vault has lost: keys and items that need no person.")
     var withoutVault = false
     @OptionGroup var confirmation: Confirmation
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
@@ -174,7 +175,7 @@ struct Rekeying {
 
     private func incomplete(_ what: String, _ hint: String) -> Failure {
         Failure(
-            .temporary, "rotationNotCompleted", "the \(what) is not complete: blobs of earlier epochs are left",
+            .temporary, "rotationNotCompleted", "the \(what) is not complete: blobs of earlier epochs remain",
             hint: hint.contains("sealctl vault rotate")
                 ? hint : (hint.isEmpty ? "" : hint + " ") + "Run: sealctl vault rotate.")
     }
@@ -188,7 +189,7 @@ struct Rekeying {
             Warning(
                 "writable", "\(directory.path) can be written by the members of the unix group \(name)\(members)",
                 hint: "A removed user among them can plant records of an old epoch until the rotation is completed. "
-                    + "Take the access away: gpasswd -d USER \(name)."
+                    + "Remove the access: gpasswd -d USER \(name)."
             ).report(asJSON: output.json)
         }
     }
@@ -209,8 +210,8 @@ struct Rekeying {
             let report = try Failure.onStore { () throws(StoreError) in try store.rotate() }
             let left = report.left.prefix(3).map { "\($0.path): \($0.reason)" }.joined(separator: " ")
             if report.isCompleted, !left.isEmpty {
-                let count = report.left.count == 1 ? "1 blob stays" : "\(report.left.count) blobs stay"
-                Warning("left", "\(count) as it was, and no reader takes it", hint: left).report(asJSON: output.json)
+                let count = report.left.count == 1 ? "1 blob remains" : "\(report.left.count) blobs remain"
+                Warning("left", "\(count) unchanged, and no reader accepts it", hint: left).report(asJSON: output.json)
             }
             return (report.isCompleted, left)
         } catch {
@@ -224,8 +225,9 @@ struct Rekeying {
         for id in options.removing.sorted() {
             guard let loss = SlotLoss(of: id, among: slots) else {
                 throw Failure(
-                    .notFound, "slotNotFound", "cannot remove slot \(id) of \(vault.accessGroup): it has no such slot",
-                    hint: "See which there are: sealctl vault slot list.")
+                    .notFound, "slotNotFound",
+                    "cannot remove slot \(id) of \(vault.accessGroup): the slot does not exist",
+                    hint: "See the slots: sealctl vault slot list.")
             }
             sentences += loss.sentences
         }
@@ -239,12 +241,12 @@ struct Rekeying {
         if let losses = options.confirmedLosses {
             let lost = RekeyLossesView(losses, fingerprint: nil).parts.joined(separator: "; ")
             sentences.append(
-                "Of \(vault.accessGroup) this loses \(lost), unless a backup has them"
+                "\(vault.accessGroup) loses \(lost), unless a backup has them"
                     + "\(losses.isCompartmentLost ? "." : "; the keys \(losses.isCompartmentOlder ? "of the older file " : "")stay.")"
             )
         }
         sentences += state.unheld.sentences
-        sentences.append("These slots stay: \(kept.map(\.identification).joined(separator: "; ")).")
+        sentences.append("These slots remain: \(kept.map(\.identification).joined(separator: "; ")).")
         sentences.append(state.needed.sentence)
         let what = options.removing.sorted().map { "slot \($0)" }.joined(separator: ", ")
         try confirmation.require(
@@ -327,20 +329,21 @@ private struct RekeyLossesView {
     }
 
     /// The advice after the loss of a service compartment.
-    var advice: String { "Bring in a backup if there is one: sealctl vault import." }
+    var advice: String { "Import a backup if there is one: sealctl vault import." }
 
     func warn(asJSON: Bool) {
         if !parts.isEmpty {
-            let aside = losses.setAside.first.map { " What was given up is \($0.to) now." } ?? ""
-            Warning("lost", "the rekey left out \(parts.joined(separator: "; "))", hint: advice + aside)
+            let aside = losses.setAside.first.map { " The abandoned file is now \($0.to)." } ?? ""
+            Warning("lost", "the rekey omitted \(parts.joined(separator: "; "))", hint: advice + aside)
                 .report(asJSON: asJSON)
         }
         guard !losses.rebuiltSlots.isEmpty else { return }
         let slots = losses.rebuiltSlots.map { "slot \($0)" }.joined(separator: ", ")
         Warning(
             "rebuiltSlots",
-            "\(slots) may no longer show its holder that the vault is the one that was accepted",
-            hint: "A user of it without a memory of the vault may get notAccepted. Accept it there once, opened with "
+            "\(slots) may not prove to its holder any more that the vault is the accepted one",
+            hint:
+                "A user of it without a memory of the vault may get notAccepted. Accept it there once, opened with "
                 + "that slot: sealctl vault accept\(fingerprint.map { " --fingerprint \($0)" } ?? "")."
         ).report(asJSON: asJSON)
     }

@@ -8,13 +8,13 @@ internal import SealedState
 struct VaultRotateCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "rotate",
-        abstract: "Make a new key and reseal every blob of the group under it.",
+        abstract: "Create a new key and reseal every blob of the group under it.",
         discussion: """
-            Programs read and write on meanwhile. A rotation that was interrupted, killed even, goes on when this is run \
-            again. When no blob of an older epoch is left the rotation is completed, and from then on one that is \
-            sealed or put back under an old key is refused. The old keys still open what lies elsewhere, such as \
-            backups, until sealctl vault destroy-key. Where something is in the way the status is 75. Where blobs are \
-            sealed under keys that only a backup may hold, the command asks first; --yes says yes.
+            Programs can read and write during the rotation. To continue an interrupted or killed rotation, run the \
+            command again. The rotation is completed when no blob of an older epoch remains. Readers then refuse a \
+            blob that is sealed or put back under an old key. The old keys still open data elsewhere, such as backups, \
+            until sealctl vault destroy-key. If a blob cannot be resealed, the status is 75. If blobs are sealed under \
+            keys that only a backup may hold, the command asks first, unless --yes is given.
 
             Examples:
               sealctl vault rotate
@@ -24,14 +24,14 @@ struct VaultRotateCommand: SealctlCommand {
 
     @OptionGroup var target: VaultTarget
     @Option(
-        help: ArgumentHelp("Do at most N blobs, or NK, NM, NG bytes, in a second.", valueName: "N"))
+        help: ArgumentHelp("Reseal at most N blobs, or NK, NM, NG bytes, in a second.", valueName: "N"))
     var throttle: RotationThrottle?
     @Option(
         help: ArgumentHelp(
-            "Leave PATH in the container as it is, and what lies below it; may be repeated.", valueName: "PATH"))
+            "Skip PATH in the container and everything below it; can be repeated.", valueName: "PATH"))
     var passOver: [String] = []
     @OptionGroup var confirmation: Confirmation
-    @Flag(help: "Only say which blobs and programs hold which key, and which may be destroyed.")
+    @Flag(help: "Only show which blobs and programs hold which key, and which keys may be destroyed.")
     var status = false
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
@@ -85,11 +85,11 @@ struct VaultRotateCommand: SealctlCommand {
         guard !report.isCompleted else { return }
         throw Failure(
             .temporary, "rotationNotCompleted", "the rotation of \(group) is not completed",
-            hint: report.needsUnlocking ? Self.unlocking : "Mend what is in the way, and run it again: it goes on.")
+            hint: report.needsUnlocking ? Self.unlocking : "Remove the obstacles, and run it again to continue.")
     }
 
     private static let unlocking =
-        "Unlock the vault for its class \"when unlocked\" (sealctl vault unlock), and run it again: it goes on."
+        "Unlock the vault for its class \"when unlocked\" (sealctl vault unlock), and run it again to continue."
 
     /// An access group without a container has nothing to reseal: the new key is all.
     private func rotateKeys(of vault: Vault) throws(Failure) {
@@ -113,8 +113,8 @@ struct VaultRotateCommand: SealctlCommand {
                 "the rotation of \(group) is not completed: its class \"when unlocked\" is locked",
                 hint: Self.unlocking)
             : Failure(
-                .temporary, "rotationNotCompleted", "another program has begun a later rotation",
-                hint: "Run it again once that one is done.")
+                .temporary, "rotationNotCompleted", "another program has started a later rotation",
+                hint: "Run it again when that one is completed.")
     }
 }
 

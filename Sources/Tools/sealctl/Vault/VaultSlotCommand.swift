@@ -7,10 +7,10 @@ internal import KeyVault
 struct VaultSlotCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "slot",
-        abstract: "List, add, remove and change what opens a vault.",
+        abstract: "List, add, remove and change the key slots of a vault.",
         discussion: """
-            Any one slot opens the vault. REACH says how far: a key file or credential gives what is protected after \
-            first unlock, a passphrase or recipient also what is protected when unlocked.
+            Any one slot opens the vault. REACH is the classes of keys that the slot gives: a key file or credential \
+            gives "after first unlock", a passphrase or recipient also gives "when unlocked".
 
             Examples:
               sealctl vault slot list
@@ -28,9 +28,10 @@ struct VaultSlotCommand: ParsableCommand {
 struct VaultSlotListCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List what opens a vault.",
+        abstract: "List the key slots of a vault.",
         discussion: """
-            Works on a locked vault as well. Then nothing vouches for the list, and a line on standard error says so.
+            Works on a locked vault as well. The list is then not verified, and a warning on standard error states \
+            that.
 
             Example:
               sealctl vault slot list --group group.com.example.app
@@ -63,8 +64,8 @@ struct VaultSlotListCommand: SealctlCommand {
 
     private func warn() {
         Warning(
-            "unverified", "the vault is locked, so nothing vouches for this list",
-            hint: "State what opens it to be sure."
+            "unverified", "the vault is locked, so this list is not verified",
+            hint: "State a credential of the vault to verify it."
         ).report(asJSON: output.json)
     }
 }
@@ -73,11 +74,11 @@ struct VaultSlotListCommand: SealctlCommand {
 struct VaultSlotAddCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        abstract: "Add something that opens a vault.",
+        abstract: "Add a key slot to a vault.",
         discussion: """
-            Options that begin with --new- and --recipient name the new slot, the others what opens the vault now. A \
-            slot that reaches what is protected when unlocked can only be added by somebody who reaches it. The first \
-            person's slot needs --team-key where the group's team key is known.
+            Options that begin with --new- and --recipient name the new slot, the others state the credential that \
+            opens the vault now. Only a person who reaches the class "when unlocked" can add a slot that reaches it. \
+            The first person's slot needs --team-key if the group's team key is known.
 
             Examples:
               sealctl vault slot add --recipient sealed1... --passphrase
@@ -113,12 +114,13 @@ struct VaultSlotAddCommand: SealctlCommand {
 struct VaultSlotRemoveCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Remove something that opens a vault.",
+        abstract: "Remove a key slot of a vault.",
         discussion: """
-            The command names who is locked out and which slots stay, and asks first; --yes says yes. It rekeys the \
-            vault and reseals the container (see sealctl vault rekey), so that an old copy of the vault and the old \
-            credential open nothing that is written afterwards. The last slot stays, and so does the last one of a \
-            person. Removing a person from a vault with a team key needs --team-key.
+            The command names the persons or programs that are locked out and the remaining slots, and asks first, \
+            unless --yes is given. It rekeys the vault and reseals the container (see sealctl vault rekey), so that an \
+            old copy of the vault and the old credential do not open anything that is written afterwards. The last \
+            slot cannot be removed, and neither can the last slot of a person. Removing a person from a vault with a \
+            team key needs --team-key.
 
             Examples:
               sealctl vault slot remove 2
@@ -146,13 +148,14 @@ struct VaultSlotRemoveCommand: SealctlCommand {
 struct VaultSlotChangeCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "change",
-        abstract: "Change a passphrase, or put anything else in a slot's place.",
+        abstract: "Change a passphrase, or replace a slot by another.",
         discussion: """
-            Without options the present and the new passphrase are asked for on the terminal. The change is one step: \
-            killed on the way it leaves the old passphrase or the new one, and of two changes at once one is \
-            refused. The slot gets a new number. ID is needed only where the vault has several passphrases. The users \
-            of any other slot than the passphrase that opened the vault are locked out: the command names them and asks \
-            first, as it does where the new slot does not reach what is protected when unlocked; --yes says yes.
+            Without options the command asks for the present and the new passphrase on the terminal. The change is one \
+            step: if the command is killed, the old passphrase or the new one remains, and of two simultaneous changes \
+            one is refused. The slot gets a new number. ID is needed only if the vault has several passphrases. \
+            Replacing a slot other than the passphrase that opened the vault locks out its users: the command names \
+            them and asks first, as it does if the new slot does not reach the class "when unlocked"; --yes skips the \
+            question.
 
             Examples:
               sealctl vault slot change
@@ -178,7 +181,7 @@ struct VaultSlotChangeCommand: SealctlCommand {
         let isOwn = vault.openingSlot == old && replaced?.kind == .passphrase
         let losesReach = replaced?.reach == .whenUnlocked && !newSlot.reachesWhenUnlocked
         if !isOwn || losesReach, let loss = SlotLoss(of: old, among: slots) {
-            let lost = losesReach ? ["The new slot does not reach what is protected when unlocked."] : []
+            let lost = losesReach ? ["The new slot does not reach the class \"when unlocked\"."] : []
             try confirmation.require("replace \(loss.slot) of \(group)", loss.sentences + lost)
         }
         let slot = try newSlot.isStated ? newSlot.slot(for: group) : newSlot.promptedPassphrase(for: group)

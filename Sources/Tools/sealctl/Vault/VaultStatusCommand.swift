@@ -7,11 +7,11 @@ internal import KeyVault
 struct VaultStatusCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "status",
-        abstract: "Say whether a vault can be opened, and what opens it.",
+        abstract: "Report whether a vault can be opened, and its key slots.",
         discussion: """
-            Needs no credential, asks for nothing and changes nothing: not even the access log. The exit status follows \
-            the answer: 0 ready, 36 locked, 44 absent or missing, 65 damaged, replaced, forked or rolledBack, 77 denied. \
-            Where the vault is not ready nothing vouches for what is shown of its slots.
+            Needs no credential, asks for nothing and changes nothing, not even the access log. The exit status \
+            depends on the answer: 0 ready, 36 locked, 44 absent or missing, 65 damaged, replaced, forked or \
+            rolledBack, 77 denied. If the vault is not ready, its slots are shown unverified.
 
             Examples:
               sealctl vault status
@@ -79,7 +79,7 @@ private struct StatusView {
         if availability == .ready || availability == .locked {
             fields.add("after first unlock", afterFirstUnlock)
             fields.add("when unlocked", whenUnlocked)
-            fields.add("unlocked keys", status.unlockPlace.map { "kept in \($0)" } ?? "there is no place to keep them")
+            fields.add("unlocked keys", status.unlockPlace.map { "kept in \($0)" } ?? "no cache is available")
         }
         for slot in status.slots { fields.add("opens with", SlotView(slot).text) }
         for file in unprotectedIdentities {
@@ -88,7 +88,7 @@ private struct StatusView {
         if let fingerprint = status.fingerprint { fields.add("fingerprint", fingerprint) }
         if let period = status.period { fields.add("period", String(period)) }
         if status.isRekeyPending {
-            fields.add("rekey", "begun and not completed: the next person who opens it goes on")
+            fields.add("rekey", "started and not completed: the next person who opens the vault continues it")
         }
         if let generation = status.generation {
             fields.add("written", generation == 1 ? "once" : "\(generation) times")

@@ -63,8 +63,8 @@ struct VaultTarget: ParsableArguments {
         guard vault.hasSeenRecords else { return }
         throw Failure(
             .notFound, "containerMissing",
-            "the container of \(vault.accessGroup) is away, and its records were seen before",
-            hint: "Bring it back first: mount its disk, or restore it.")
+            "the container of \(vault.accessGroup) is missing, and its records were seen before",
+            hint: "Mount its disk first, or restore it.")
     }
 
     /// Refuses to destroy keys while a container in the trash may still be restored.
@@ -73,7 +73,7 @@ struct VaultTarget: ParsableArguments {
         let items = try Failure.onGroup { () throws(AppGroupError) in try ContainerTrash(home: home).items() }
         guard items.contains(where: { $0.group.identifier == vault.accessGroup.identifier }) else { return }
         throw Failure(
-            .unavailable, "keyInUse", "a container of \(vault.accessGroup) lies in the trash, and may need its keys",
+            .unavailable, "keyInUse", "a container of \(vault.accessGroup) is in the trash, and may need its keys",
             hint: "Restore it, or delete it for good: sealctl container trash list.")
     }
 }
@@ -116,8 +116,8 @@ enum StatedVault {
         let code = VaultError.Code.absent
         return Failure(
             StatusTable.status(of: code), code.rawValue,
-            "there is no vault in \(VaultDirectory.path(stated.text)) (from \(stated.origin))",
-            hint: "Name the directory that has it, or leave that out to use the group's own.")
+            "no vault exists in \(VaultDirectory.path(stated.text)) (from \(stated.origin))",
+            hint: "Name the directory of the vault, or omit the setting to use the group's own.")
     }
 
     /// Refuses to abandon a group's sealed files for a vault in another place.
@@ -126,11 +126,12 @@ enum StatedVault {
         let home = try Failure.onGroup { () throws(AppGroupError) in try GroupsHome.current() }
         let own = VaultPlace(AccessGroup(group), in: home)
         let what =
-            own.isTaken ? "the vault of \(group) is in its place, \(own.path)" : "nothing tells what opens the files"
+            own.isTaken
+            ? "the vault of \(group) is in its place, \(own.path)" : "no stored state shows which vault opens the files"
         throw Failure(
             .configuration, "vaultStated",
-            "nothing is abandoned for a vault that was named (\(stated.text), from \(stated.origin)): \(what)",
-            hint: "Leave out what names the vault, and see: sealctl doctor --group \(group).")
+            "--abandon does not apply to a stated vault (\(stated.text), from \(stated.origin)): \(what)",
+            hint: "Omit the setting that names the vault, and see: sealctl doctor --group \(group).")
     }
 }
 
@@ -152,7 +153,7 @@ enum LostVault {
         guard let blob = SealedBlobScan.firstOrphan(of: group, in: try GroupOptions.home()) else { return nil }
         return Failure(
             StatusTable.status(of: VaultError.Code.orphanedBlobs), VaultError.Code.orphanedBlobs.rawValue,
-            "cannot open the vault \(error.subject): it is gone, and \(blob.container) holds sealed files (\(blob.path))",
-            hint: "Restore the vault from a backup; or, to give them up, sealctl init --abandon.")
+            "cannot open the vault \(error.subject): it is missing; \(blob.container) has sealed files (\(blob.path))",
+            hint: "Restore the vault from a backup; or, to abandon the files, sealctl init --abandon.")
     }
 }

@@ -9,11 +9,11 @@ struct VaultUnlockCommand: SealctlCommand {
         commandName: "unlock",
         abstract: "Unlock a vault for all of this user's programs.",
         discussion: """
-            The passphrase is asked for on the terminal unless something else is stated. From then on programs open \
-            the vault without asking: what is protected after first unlock until the machine restarts, what is \
-            protected when unlocked until sealctl vault lock or the end of the time that --for sets. Printed is which \
-            of both is open, and until when. The keys stay in memory, in the kernel's user keyring or in a file of the \
-            user's runtime directory.
+            The command asks for the passphrase on the terminal unless another credential is stated. Programs then \
+            open the vault without a question: the class "after first unlock" until the machine restarts, the class \
+            "when unlocked" until sealctl vault lock or until the time of --for has passed. The command prints which \
+            classes are open, and until when. The keys stay in memory, in the kernel's user keyring or in a file of \
+            the user's runtime directory.
 
             Examples:
               sealctl vault unlock
@@ -41,7 +41,7 @@ struct VaultUnlockCommand: SealctlCommand {
         let failure = vault.serviceFailure
         if let cause = failure.map({ Failure($0) }) {
             Warning(
-                "afterFirstUnlock", "what is protected after first unlock stays closed: \(cause.message)",
+                "afterFirstUnlock", "the class \"after first unlock\" stays closed: \(cause.message)",
                 hint: cause.hint
             ).report(asJSON: output.json)
         }
@@ -58,7 +58,7 @@ struct VaultUnlockCommand: SealctlCommand {
         let person = words(view.whenUnlocked, "it is locked or the machine restarts")
         return FieldList([
             ("after first unlock", words(view.afterFirstUnlock, "the machine restarts")),
-            ("when unlocked", isWhole ? person : "\(person): this takes a person's slot"),
+            ("when unlocked", isWhole ? person : "\(person): this needs a person's slot"),
         ]).text
     }
 }
@@ -109,10 +109,10 @@ struct VaultLockCommand: SealctlCommand {
         commandName: "lock",
         abstract: "Lock a vault for all of this user's programs.",
         discussion: """
-            What is protected when unlocked is refused from each program's next use on, also in programs that have \
-            the vault open. What is protected after first unlock stays available unless --everything is given: then \
-            programs that are started from now on need a credential. In a vault without slots of unattended programs a \
-            lock closes both classes. No credential is needed to lock.
+            From their next use on, all programs are refused the class "when unlocked", even those that have the vault \
+            open. The class "after first unlock" remains available unless --everything is given; programs that are \
+            started later then need a credential. In a vault without slots of unattended programs a lock closes both \
+            classes. The command needs no credential.
 
             Examples:
               sealctl vault lock
@@ -120,7 +120,7 @@ struct VaultLockCommand: SealctlCommand {
             """)
 
     @OptionGroup var target: VaultTarget
-    @Flag(help: "Take back what is protected after first unlock as well.")
+    @Flag(help: "Lock the class \"after first unlock\" as well.")
     var everything = false
     @OptionGroup(title: "Global options") var output: OutputOptions
 
@@ -142,10 +142,10 @@ struct VaultLockCommand: SealctlCommand {
 
     private func words(_ report: LockReport, _ isAll: Bool) -> String {
         guard isAll else {
-            return "locked what is protected when unlocked; what is protected after first unlock stays open"
+            return "locked the class \"when unlocked\"; the class \"after first unlock\" stays open"
         }
         return report.hasUnattendedSlots
-            ? "locked; programs with a key file, credential or unattended identity still open after first unlock"
+            ? "locked; key files, credentials and unattended identities still open the class \"after first unlock\""
             : "locked: both classes"
     }
 }

@@ -10,9 +10,10 @@ internal import Sealing
 struct WriterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "writer",
-        abstract: "The writers of a group: their keys, and what becomes of their records.",
+        abstract: "The writers of a group: their keys, and the validity of their records.",
         discussion: """
-            A writer is a program with a key of its own, by which it signs the records that the group's roster lets it write.
+            A writer is a program with a signing key of its own. It signs the records that the group's roster allows \
+            it to write.
             """,
         subcommands: [
             WriterNewCommand.self, WriterListCommand.self, WriterRetireCommand.self, WriterRevokeCommand.self,
@@ -26,18 +27,19 @@ struct WriterNewCommand: SealctlCommand {
         commandName: "new",
         abstract: "Create a writer key, or print the public half of one.",
         discussion: """
-            The file has mode 0600 and is never written over. Printed is the public key, for sealctl roster sign \
-            --add-writer. Programs of one unix user can read each other's files: a writer key speaks for one program \
-            only where the others run as other users, or where the key is a unit's credential or in a sandbox of its own.
+            The file has mode 0600, and an existing file is not overwritten. The command prints the public key, for \
+            sealctl roster sign --add-writer. Programs of one unix user can read each other's files: a writer key \
+            identifies one program only if the others run as other users, or if the key is a unit's credential or in a \
+            sandbox of its own.
 
             Examples:
               sealctl writer new /etc/example/app.writer
               sealctl writer new --public /etc/example/app.writer
             """)
 
-    @Flag(help: "The file is there: print its public key only.")
+    @Flag(help: "Print only the public key of an existing file.")
     var `public` = false
-    @Flag(help: "Protect the file by a passphrase, which is asked for.")
+    @Flag(help: "Protect the file by a passphrase, which the command asks for.")
     var protected = false
     @Option(
         help: ArgumentHelp(
@@ -77,9 +79,9 @@ struct WriterNewCommand: SealctlCommand {
 struct WriterListCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "list",
-        abstract: "List the writers of the roster that counts.",
+        abstract: "List the writers of the roster in effect.",
         discussion: """
-            STATE is active, retired (the records that the roster lists stay valid) or revoked (none is valid).
+            STATE is active, retired (the records that the roster lists stay valid) or revoked (no record is valid).
 
             Examples:
               sealctl writer list --group group.com.example.app
@@ -115,11 +117,11 @@ struct WriterListCommand: SealctlCommand {
 struct WriterRetireCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "retire",
-        abstract: "End a writer; the records that it has in the container now stay valid.",
+        abstract: "End a writer; its present records in the container stay valid.",
         discussion: """
-            The next version of the roster lists each record of the writer that readers accept now. Every other one that it \
-            ever signed is refused from then on. It asks first, and names the patterns that the writer loses; --yes \
-            answers.
+            The next version of the roster lists each record of the writer that readers accept now. Readers then \
+            refuse all other records that it ever signed. The command names the patterns that the writer loses and \
+            asks first, unless --yes is given.
 
             Examples:
               sealctl writer retire app-1 --team-key team.key
@@ -179,7 +181,7 @@ struct WriterRetireCommand: SealctlCommand {
                 .locked, "locked",
                 "cannot list the writer's records: \(Affected.list(locked, orElse: "")) "
                     + "\(locked.count == 1 ? "is" : "are") locked",
-                hint: "Unlock the vault (sealctl vault unlock), so that what the writer has there stays valid.")
+                hint: "Unlock the vault (sealctl vault unlock), so that the writer's records there stay valid.")
         }
         var retained: Set<Roster.RetainedRecord> = []
         for record in listed where record.rejection == nil && record.provenance?.writer == id.description {
@@ -197,8 +199,9 @@ struct WriterRevokeCommand: SealctlCommand {
         commandName: "revoke",
         abstract: "Make every record of a writer invalid: its key was stolen.",
         discussion: """
-            Readers refuse what it signed, before and after. It asks first and lists the records that become unreadable; \
-            --yes answers. What is still wanted is written anew under another writer: sealctl writer adopt.
+            Readers refuse all records that it signed or signs. The command lists the records that become unreadable \
+            and asks first, unless --yes is given. To keep a record, write it again under another writer: sealctl \
+            writer adopt.
 
             Examples:
               sealctl writer revoke widget --team-key team.key --yes
@@ -243,11 +246,11 @@ struct WriterRevokeCommand: SealctlCommand {
 struct WriterAdoptCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "adopt",
-        abstract: "Write a record anew under another writer, contents and expiry unchanged.",
+        abstract: "Write a record again under another writer, contents and expiry unchanged.",
         discussion: """
-            Look at the record first (sealctl inspect): with the new signature this writer vouches for it. A record that \
-            readers refuse, because its writer was revoked or nobody with the right has signed it, is adopted with \
-            --yes only.
+            Inspect the record first (sealctl inspect): with the new signature this writer vouches for it. A record \
+            that readers refuse, because its writer was revoked or no authorized writer has signed it, is adopted only \
+            with --yes.
 
             Examples:
               sealctl writer adopt accounts/ada --writer-key app.writer --yes

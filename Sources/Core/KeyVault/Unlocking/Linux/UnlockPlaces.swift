@@ -88,8 +88,8 @@ struct KernelKeyring: UnlockCache {
         if Self.isMissing(left) { return }
         guard left >= 0 else { throw failure(left) }
         throw VaultError(
-            .file, "remove the unlocked keys from", place.description, "They are there again after each removal.",
-            advice: "See who puts them there (keyctl show @u), and lock again.")
+            .file, "remove the unlocked keys from", place.description, "They appear again after each removal.",
+            advice: "Find the program that adds them (keyctl show @u), and lock again.")
     }
 
     /// Does nothing: the kernel drops expired keys.
@@ -270,12 +270,12 @@ extension RuntimeFileCache {
         guard facts.uid == geteuid() else {
             throw FileError(
                 .wrongOwner, operation: "trust", path: path,
-                advice: "Set XDG_RUNTIME_DIR to a directory of this user's own.")
+                advice: "Set XDG_RUNTIME_DIR to a directory that belongs to this user.")
         }
         guard facts.mode & 0o077 == 0 else {
             throw FileError(
                 .unsafeMode, operation: "trust", path: path,
-                advice: "Remove it, and lock the vault: others may have read its keys: rm -r \(path.shellQuoted)")
+                advice: "Remove it, and lock the vault: other users may have read its keys: rm -r \(path.shellQuoted)")
         }
     }
 

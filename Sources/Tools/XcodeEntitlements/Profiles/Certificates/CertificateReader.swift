@@ -59,7 +59,7 @@ enum CertificateTime {
         let time = CivilTime(
             year: day.0, month: day.1, day: day.2, hour: clock.0, minute: clock.1, second: clock.2)
         guard let time, time.year >= 1000, time.second < 60, let date = time.date else {
-            throw ASN1Error.invalidASN1Object(reason: "a time that no calendar has")
+            throw ASN1Error.invalidASN1Object(reason: "an invalid time")
         }
         return date
     }

@@ -24,9 +24,9 @@ struct SignedMessage: Sendable, Hashable {
     private static func unlike(_ bytes: [UInt8]) -> String {
         if bytes.isEmpty { return "it is empty" }
         if bytes.starts(with: "<?xml".utf8) || bytes.starts(with: "bplist".utf8) {
-            return "it is a property list that nobody signed"
+            return "it is an unsigned property list"
         }
-        return "it does not begin like a signed message"
+        return "it does not begin with a signed message"
     }
 
     /// Parses ContentInfo, section 3.
@@ -50,7 +50,7 @@ struct SignedMessage: Sendable, Hashable {
             let certificates = try ASN1Reading.optional(&fields, tag: 0).map { try ASN1Reading.elements(of: $0) } ?? []
             _ = ASN1Reading.optional(&fields, tag: 1)
             let signers = try ASN1Reading.elements(of: fields.next(), .set)
-            guard !signers.isEmpty else { throw ProvisioningError.notSigned("nobody has signed it") }
+            guard !signers.isEmpty else { throw ProvisioningError.notSigned("it has no signer") }
             if let other = signers.first(where: { $0.identifier != .sequence }) {
                 throw ASN1Error.unexpectedFieldType(other.identifier)
             }
@@ -71,13 +71,13 @@ struct SignedMessage: Sendable, Hashable {
     private static func content(_ node: ASN1Node?) throws -> ArraySlice<UInt8> {
         try BER.sequence(try ASN1Reading.required(node), identifier: .sequence) { fields in
             guard try ASN1ObjectIdentifier(derEncoded: &fields) == data else {
-                throw ProvisioningError.malformedMessage("signed message", "what is signed in it is no plain data")
+                throw ProvisioningError.malformedMessage("signed message", "its signed contents are not plain data")
             }
             let content = try BER.optionalExplicitlyTagged(&fields, tagNumber: 0, tagClass: .contextSpecific) {
                 try ASN1OctetString(berEncoded: $0)
             }
             guard let content else {
-                throw ProvisioningError.notSigned("it is a signature alone, without what it signs")
+                throw ProvisioningError.notSigned("it is a signature without the signed contents")
             }
             return content.bytes
         }
@@ -160,10 +160,10 @@ enum ASN1Reading {
 
     private static func reason(_ error: any Error) -> String {
         switch (error as? ASN1Error)?.code {
-        case .truncatedASN1Field: "it ends too early"
-        case .unexpectedFieldType: "it has another field where its syntax wants one"
+        case .truncatedASN1Field: "it is truncated"
+        case .unexpectedFieldType: "its syntax requires another field"
         case .unsupportedFieldLength: "a length in it is not allowed"
-        case .invalidASN1Object: "a part of it breaks its syntax, or something follows its end"
+        case .invalidASN1Object: "a part of it breaks its syntax, or its end is followed by other bytes"
         default: "it breaks its syntax"
         }
     }

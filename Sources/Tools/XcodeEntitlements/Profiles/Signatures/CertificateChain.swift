@@ -22,7 +22,7 @@ struct CertificateChain {
             (self.leaf, self.authority, self.root) = (leaf, authority, root)
             return
         }
-        throw SignatureFault("\(leaf.facts.title) is certified by nobody who is trusted")
+        throw SignatureFault("\(leaf.facts.title) is not certified by a trusted authority")
     }
 
     /// Checks the rules beyond keys and names.
@@ -32,12 +32,14 @@ struct CertificateChain {
                 throw SignatureFault("the certificate \(link.facts.title) was not valid when the profile was made")
             }
             guard !link.hasUnknownRule else {
-                throw SignatureFault("the certificate \(link.facts.title) has a rule that is not known here")
+                throw SignatureFault("the certificate \(link.facts.title) has an unknown critical extension")
             }
         }
-        guard leaf.maySign else { throw SignatureFault("the certificate \(leaf.facts.title) may not sign") }
+        guard leaf.maySign else {
+            throw SignatureFault("the certificate \(leaf.facts.title) must not be used for signatures")
+        }
         guard isForDevices(trust) || isForMacs else {
-            throw SignatureFault("\(leaf.facts.title) does not sign profiles")
+            throw SignatureFault("\(leaf.facts.title) is not a certificate for profiles")
         }
     }
 

@@ -18,7 +18,7 @@ struct ChainCertificate {
             else { continue }
             certificates.append(ChainCertificate(facts: facts, certificate: certificate))
         }
-        guard !certificates.isEmpty else { throw SignatureFault("it comes without certificates") }
+        guard !certificates.isEmpty else { throw SignatureFault("it contains no certificates") }
         return certificates
     }
 

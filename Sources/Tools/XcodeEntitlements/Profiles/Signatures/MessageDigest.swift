@@ -13,7 +13,7 @@ enum MessageDigest: CaseIterable {
 
     init(_ type: ASN1ObjectIdentifier) throws(SignatureFault) {
         guard let known = Self.allCases.first(where: { $0.type == type }) else {
-            throw SignatureFault("its digest is of no known algorithm")
+            throw SignatureFault("its digest has an unknown algorithm")
         }
         self = known
     }
@@ -57,7 +57,7 @@ enum MessageDigest: CaseIterable {
         case (.sha256, [1, 2, 840, 10045, 4, 3, 2]): return .ecdsaWithSHA256
         case (.sha384, [1, 2, 840, 10045, 4, 3, 3]): return .ecdsaWithSHA384
         case (.sha512, [1, 2, 840, 10045, 4, 3, 4]): return .ecdsaWithSHA512
-        default: throw SignatureFault("it is of no known algorithm, or of one that does not fit its digest")
+        default: throw SignatureFault("its algorithm is unknown or does not match its digest")
         }
     }
 }

@@ -84,7 +84,7 @@ extension MessageSigner {
         }
         guard signer.certificate.publicKey.isValidSignature(signature, for: signed, signatureAlgorithm: algorithm)
         else {
-            throw SignatureFault("\(signer.facts.title) did not make it, or something was changed since")
+            throw SignatureFault("\(signer.facts.title) did not make it, or the message was changed")
         }
         return digest
     }

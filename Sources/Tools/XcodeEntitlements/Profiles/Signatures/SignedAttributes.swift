@@ -15,7 +15,7 @@ struct SignedAttributes {
             let attributes = try ASN1Reading.elements(of: try DER.parse(bytes), .set)
             // The contents' type must be plain data. Another type would make these the attributes of another message.
             let type = try ASN1ObjectIdentifier(derEncoded: try Self.value(of: Self.contentType, in: attributes))
-            guard type == Self.data else { throw SignatureFault("it is over contents of another type") }
+            guard type == Self.data else { throw SignatureFault("it covers contents of another type") }
             let digest = try Self.value(of: Self.messageDigest, in: attributes)
             contentDigest = try ASN1Reading.bytes(of: digest, .octetString)
         } catch let fault as SignatureFault {
@@ -31,10 +31,10 @@ struct SignedAttributes {
             try ASN1ObjectIdentifier(derEncoded: try ASN1Reading.required(try fields(of: attribute).first)) == type
         }
         guard found.count == 1, let fields = try found.first.map(fields(of:)), fields.count == 2 else {
-            throw SignatureFault("its signed attributes lack one, or have it twice")
+            throw SignatureFault("a required signed attribute is missing or duplicated")
         }
         let values = try ASN1Reading.elements(of: fields[1], .set)
-        guard values.count == 1 else { throw SignatureFault("a signed attribute has not one value") }
+        guard values.count == 1 else { throw SignatureFault("a signed attribute does not have exactly one value") }
         return values[0]
     }
 

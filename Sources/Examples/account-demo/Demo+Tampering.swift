@@ -3,47 +3,48 @@ internal import Glibc
 
 /// Attacks by a user who may write to the container and has no key.
 extension Demo {
-    func playFlippedByte() throws(Stop) {
-        act("A byte of the blob is flipped")
+    func runFlippedByte() throws(Stop) {
+        step("A byte of the blob is flipped")
         let good = try record.bytes()
         let (bad, offset) = try RecordFile.flipped(good)
-        intrude("flips one bit of byte \(offset) of \(good.count)")
+        attack("flips one bit of byte \(offset) of \(good.count)")
         try record.replace(with: bad)
         try expectRefusal(
-            "tampered", as: "blob.tampered", "the widget refuses it as tampered with, and shows nothing of it")
-        let start = stage.transcript.count
-        intrude("puts the right blob back")
+            "tampered", as: "blob.tampered", "the widget refuses it as tampered, and shows none of its contents")
+        let start = running.transcript.count
+        attack("restores the original blob")
         try record.replace(with: good)
-        try stage.listen { said(by: .widget, since: start).contains { $0.state == "signed-in" } }
+        try running.listen { outputLines(by: .widget, since: start).contains { $0.state == "signed-in" } }
         check(
-            "the widget believes the right one again",
-            said(by: .widget, since: start).contains { $0.state == "signed-in" })
+            "the widget accepts the original blob again",
+            outputLines(by: .widget, since: start).contains { $0.state == "signed-in" })
         try pause()
     }
 
-    func playReplay(of old: Data) throws(Stop) {
-        act("An old blob is put back")
-        intrude("puts back the blob of the first sign-in, authentic then")
+    func runReplay(of old: Data) throws(Stop) {
+        step("An old blob is put back")
+        attack("puts back the authentic blob of the first sign-in")
         try record.replace(with: old)
-        try expectRefusal("replayed", as: "blob.replayed", "the widget has seen newer ones, and refuses it as replayed")
+        try expectRefusal(
+            "replayed", as: "blob.replayed", "the widget has accepted newer ones, and refuses it as replayed")
         try pause()
     }
 
-    func playPlaintext() throws(Stop) {
-        act("A plaintext file takes the record's place")
-        intrude(#"writes {"isAuthenticated": true, "displayName": "Mallory", …}"#)
+    func runPlaintext() throws(Stop) {
+        step("A plaintext file replaces the record")
+        attack(#"writes {"isAuthenticated": true, "displayName": "Mallory", …}"#)
         let forged = #"{"isAuthenticated": true, "displayName": "Mallory", "tokenExpiresAt": "2099-01-01T00:00:00Z"}"#
         try record.replace(with: Data(forged.utf8))
-        try expectRefusal("malformed", as: "blob.not-sealed", "the widget refuses what was never sealed")
+        try expectRefusal("malformed", as: "blob.not-sealed", "the widget refuses a file that was never sealed")
         try pause()
     }
 
-    func playRecovery() throws(Stop) {
-        act("The app writes again")
+    func runRecovery() throws(Stop) {
+        step("The app writes again")
         let answer = try signInForLong()
         try expectWidget("the widget shows it") { $0.shows(answer.person) }
         let audit = try audit()
-        for finding in audit.findings { stage.add(finding.utterance) }
+        for finding in audit.findings { running.add(finding.outputLine) }
         check(
             "the audit finds the refused file in quarantine, and nothing wrong elsewhere",
             audit.outsideQuarantine.isEmpty && audit.findings.contains { $0.id == "quarantine.present" },
@@ -51,52 +52,53 @@ extension Demo {
         try pause()
     }
 
-    func playMove() throws(Stop) {
-        act("The whole container is moved away and back")
-        intrude("moves the container away")
+    func runMove() throws(Stop) {
+        step("The whole container is moved away and back")
+        attack("moves the container away")
         try home.moveContainer(away: true)
-        try expectWidget("the widget shows its placeholder and goes on watching") { $0.state == "placeholder" }
-        let start = stage.transcript.count
-        intrude("moves it back")
+        try expectWidget("the widget shows its placeholder and continues to watch") { $0.state == "placeholder" }
+        let start = running.transcript.count
+        attack("moves it back")
         try home.moveContainer(away: false)
-        try stage.listen { said(by: .widget, since: start).contains { $0.state == "signed-in" } }
+        try running.listen { outputLines(by: .widget, since: start).contains { $0.state == "signed-in" } }
         check(
-            "the widget shows who is signed in, as before",
-            said(by: .widget, since: start).contains { $0.state == "signed-in" })
+            "the widget shows the user again",
+            outputLines(by: .widget, since: start).contains { $0.state == "signed-in" })
         try pause()
     }
 
-    func playInspection() throws(Stop) {
-        act("What lies there now, by the tool")
-        try show(["inspect", "--group", DemoHome.group, RecordFile.name], endingWith: 0, "the record is good")
+    func runInspection() throws(Stop) {
+        step("The container is inspected and audited")
+        try show(["inspect", "--group", DemoHome.group, RecordFile.name], endingWith: 0, "the record is valid")
         let isClean = try audit().isClean
         try show(
             ["audit", "--group", DemoHome.group], endingWith: isClean ? 0 : 1,
-            isClean ? "nothing has to be mended" : "something in quarantine waits to be looked at")
+            isClean ? "no finding needs a change" : "the quarantine has a copy to examine")
     }
 
-    func intrude(_ deed: String) { stage.add(Utterance(.intruder, saying: deed)) }
+    func attack(_ action: String) { running.add(OutputLine(.intruder, withText: action)) }
 
     /// Every name that was shown or forged.
     private var people: Set<Substring> {
-        Set(stage.transcript.filter { $0.state == "signed-in" }.map(\.person)).union(["Mallory"])
+        Set(running.transcript.filter { $0.state == "signed-in" }.map(\.person)).union(["Mallory"])
     }
 
     func expectRefusal(_ code: String, as id: String, _ expected: String) throws(Stop) {
         try expectWidget(expected) { $0.state == "refused" && $0.detail == code && !$0.names(anyOf: people) }
         let findings = try audit().ofRecord
-        for finding in findings { stage.add(finding.utterance) }
-        check("the audit names it \(id)", findings.contains { $0.id == id }, instead: Self.list(findings))
+        for finding in findings { running.add(finding.outputLine) }
+        check("the audit reports it as \(id)", findings.contains { $0.id == id }, instead: Self.list(findings))
     }
 
     private func audit() throws(Stop) -> Audit {
         try Audit(
-            json: stage.run(programs.sealctl, ["audit", "--json", "--group", DemoHome.group], isHeard: true).output)
+            json: running.run(programs.sealctl, ["audit", "--json", "--group", DemoHome.group], capturesOutput: true)
+                .output)
     }
 
     private func show(_ arguments: [String], endingWith expected: Int32, _ meaning: String) throws(Stop) {
         timeline.command(["sealctl"] + arguments)
-        let status = try stage.run(programs.sealctl, arguments, isHeard: false).status
+        let status = try running.run(programs.sealctl, arguments, capturesOutput: false).status
         check("its exit status is \(expected): \(meaning)", status == expected, instead: "it is \(status)")
     }
 
@@ -105,7 +107,7 @@ extension Demo {
     }
 }
 
-extension Utterance {
+extension OutputLine {
     fileprivate func names(anyOf people: Set<Substring>) -> Bool { people.contains { text.contains($0) } }
 }
 
@@ -118,8 +120,8 @@ struct Audit: Decodable {
         let title: String
 
         /// The finding as the timeline shows it.
-        var utterance: Utterance {
-            Utterance(.audit, "named", detail: id, text: "\(title.lowercasingFirst) (\(severity)): \(shortPath)")
+        var outputLine: OutputLine {
+            OutputLine(.audit, "named", detail: id, text: "\(title.lowercasingFirst) (\(severity)): \(shortPath)")
         }
 
         /// The file and its directory.

@@ -6,17 +6,17 @@ extension Demo {
     private static let firstToken = 3
     private static let secondToken = 4
 
-    func playPlaceholder() throws(Stop) {
-        act("Nobody has signed in yet")
-        try stage.start(programs.widget, as: .widget)
+    func runPlaceholder() throws(Stop) {
+        step("No user has signed in yet")
+        try running.start(programs.widget, as: .widget)
         try expectWidget("the widget shows its placeholder") { $0.state == "placeholder" }
         try pause()
     }
 
     /// - Returns: The blob of the first sign-in, for the replay.
-    func playSignIn() throws(Stop) -> Data {
-        act("The app signs in")
-        try stage.start(programs.app, as: .app)
+    func runSignIn() throws(Stop) -> Data {
+        step("The app signs in")
+        try running.start(programs.app, as: .app)
         guard let path = options.statePath else {
             try signInBriefly("signin Ada \(Self.firstToken)")
             return try record.bytes()
@@ -27,22 +27,22 @@ extension Demo {
         }
         if !answer.isSignedOut { signIn = ["signin-file \(path)", "refresh 600"] }
         let blob = try record.bytes()
-        try playStateOfFile(answer)
+        try runStateOfFile(answer)
         return blob
     }
 
     /// The user's own state may have expired already, or be signed out; both are valid.
-    private func playStateOfFile(_ answer: Utterance) throws(Stop) {
+    private func runStateOfFile(_ answer: OutputLine) throws(Stop) {
         if answer.isSignedOut {
-            try expectWidget("the widget shows that nobody is signed in") { $0.state == "signed-out" }
-            timeline.note("This state signs nobody in, so Ada takes over.")
+            try expectWidget("the widget shows that no user is signed in") { $0.state == "signed-out" }
+            timeline.note("This state is signed out, so Ada signs in.")
             try signInBriefly("signin Ada \(Self.firstToken)")
         } else if answer.hasExpired {
-            try expectWidget("the widget shows that this sign-in has run out already") { $0.state == "expired" }
-            timeline.note("The refresh that follows gives it a new token.")
+            try expectWidget("the widget shows that this sign-in has expired already") { $0.state == "expired" }
+            timeline.note("The next step refreshes the token.")
         } else {
             // A state that ends in this very moment may be seen only after its end.
-            try expectWidget("the widget shows who is signed in and until when") {
+            try expectWidget("the widget shows the user and the expiry time") {
                 $0.shows(answer.person) || $0.state == "expired"
             }
             try pause()
@@ -51,26 +51,26 @@ extension Demo {
 
     private func signInBriefly(_ command: String) throws(Stop) {
         let answer = try askApp(command)
-        try expectWidget("the widget shows who is signed in and until when") { $0.shows(answer.person) }
+        try expectWidget("the widget shows the user and the expiry time") { $0.shows(answer.person) }
         try pause(.seconds(1))
     }
 
-    func playRefresh() throws(Stop) {
-        act("The app refreshes the token, which then runs out")
-        let before = Set(stage.transcript.map(\.text))
+    func runRefresh() throws(Stop) {
+        step("The app refreshes the token, which then expires")
+        let before = Set(running.transcript.map(\.text))
         let answer = try askApp("refresh \(Self.secondToken)")
         try expectWidget("the widget shows the new time") { $0.shows(answer.person) && !before.contains($0.text) }
         try expectWidget(
-            "the widget is told when it is over, though no file changes",
-            within: .seconds(Self.secondToken) + Stage.patience
+            "the widget is notified of the expiry, although no file changes",
+            within: .seconds(Self.secondToken) + RunningPrograms.timeLimit
         ) { $0.state == "expired" }
         try pause()
     }
 
-    func playSignOut() throws(Stop) {
-        act("The app signs out")
+    func runSignOut() throws(Stop) {
+        step("The app signs out")
         try askApp("signout")
-        try expectWidget("the widget shows that nobody is signed in") { $0.state == "signed-out" }
+        try expectWidget("the widget shows that no user is signed in") { $0.state == "signed-out" }
         try expectSleep()
     }
 
@@ -78,29 +78,29 @@ extension Demo {
     /// in every program.
     private func expectSleep() throws(Stop) {
         try pause()
-        let before = stage.wakeUps(of: .widget)
+        let before = running.wakeUps(of: .widget)
         try pause(.seconds(1))
-        let count = stage.wakeUps(of: .widget) - before
+        let count = running.wakeUps(of: .widget) - before
         check(
-            "the widget has slept for a second: it waits to be told, and looks at nothing by itself", count < 5,
+            "the widget has slept for a second: it waits for notifications and does not poll", count < 5,
             instead: "it woke up \(count) times")
     }
 
-    func playSignInAgain() throws(Stop) {
-        act("The app signs in again, and somebody begins to tamper")
+    func runSignInAgain() throws(Stop) {
+        step("The app signs in again")
         let answer = try signInForLong()
         try expectWidget("the widget shows it") { $0.shows(answer.person) }
         try pause()
     }
 
     /// Signs in as before, and returns the app's last answer.
-    func signInForLong() throws(Stop) -> Utterance {
+    func signInForLong() throws(Stop) -> OutputLine {
         for command in signIn.dropLast() { try askApp(command) }
         return try askApp(signIn[signIn.count - 1])
     }
 }
 
-extension Utterance {
+extension OutputLine {
     var isSignedOut: Bool { state == "wrote" && detail.hasSuffix(" signed-out") }
     var hasExpired: Bool { state == "wrote" && detail.hasSuffix(" expired") }
 

@@ -15,30 +15,31 @@ extension Demo {
         _ = try tool(
             ["roster", "sign", "--team-key", team, "--add-writer", "app=\(key)", "--allow", "\(RecordFile.name)=app"]
                 + group)
-        timeline.note("Only the app may write \(RecordFile.name): the group's roster says so, and the app signs.")
+        timeline.note(
+            "Only the app may write \(RecordFile.name): the group's roster states that, and the app signs the record.")
     }
 
-    func playImpostor() throws(Stop) {
-        act("A compromised extension with all of the group's keys speaks for the app")
+    func runImpostor() throws(Stop) {
+        step("A compromised extension with all of the group's keys impersonates the app")
         try showThatTheKeyIsOutOfReach()
-        intrude("seals Mallory's state with the group's own key")
+        attack("seals Mallory's state with the group's own key")
         let forged = "\(home.path)/forged.json"
         let text = #"{"isAuthenticated": true, "displayName": "Mallory", "tokenExpiresAt": "2099-01-01T00:00:00Z"}"#
         do { try Data(text.utf8).write(to: URL(filePath: forged)) } catch {
             throw .broken("\(forged) cannot be written")
         }
         // An extension that ignores the roster: only the keys could keep it from writing.
-        let status = try stage.run(
+        let status = try running.run(
             programs.sealctl,
             [
                 "put", RecordFile.name, forged, "--group", DemoHome.group, "--key-file", home.keyFile, "--json",
-            ], isHeard: true, adding: ["SEALED_USER_HOME": "\(home.path)/extension"]
+            ], capturesOutput: true, adding: ["SEALED_USER_HOME": "\(home.path)/extension"]
         ).status
         check("the blob is sealed under the group's key", status == 0, instead: "sealctl put ends with \(status)")
         try expectRefusal(
-            "notAuthorized", as: "blob.not-authorized", "the widget refuses it: no writer with the right has signed it")
+            "notAuthorized", as: "blob.not-authorized", "the widget refuses it: no authorized writer has signed it")
         let answer = try signInForLong()
-        try expectWidget("the app goes on, and the widget believes it") { $0.shows(answer.person) }
+        try expectWidget("the app writes again, and the widget accepts its record") { $0.shows(answer.person) }
         try pause()
     }
 
@@ -51,16 +52,16 @@ extension Demo {
         let words = isRoot && access(other[0], X_OK) == 0 ? other + cat : cat
         if words.count == cat.count { chmod(home.appOnly, 0) }
         defer { chmod(home.appOnly, 0o700) }
-        intrude(
+        attack(
             words.count == cat.count
-                ? "tries to read the app's writer key, whose directory is closed to it"
+                ? "tries to read the app's writer key, to whose directory it has no access"
                 : "tries to read the app's writer key, as the user nobody")
-        let status = try stage.run(words[0], Array(words.dropFirst()), isHeard: true).status
+        let status = try running.run(words[0], Array(words.dropFirst()), capturesOutput: true).status
         check("it cannot read the app's writer key", status != 0, instead: "it reads it")
     }
 
     private func tool(_ arguments: [String]) throws(Stop) -> [String] {
-        let result = try stage.run(programs.sealctl, arguments, isHeard: true)
+        let result = try running.run(programs.sealctl, arguments, capturesOutput: true)
         guard result.status == 0 else {
             throw .broken("sealctl \(arguments.prefix(2).joined(separator: " ")) ends with \(result.status)")
         }

@@ -2,8 +2,8 @@ internal import AccountShared
 internal import FoundationEssentials
 internal import SealedState
 
-/// The faces of the widget.
-enum Face: Equatable {
+/// The states of the widget's display.
+enum DisplayState: Equatable {
     /// No state was shared yet.
     case placeholder
     case signedIn(name: String, until: Date)
@@ -12,7 +12,7 @@ enum Face: Equatable {
     /// The record exists, and the store rejects it.
     case refused(code: StoreError.Code, reason: String)
 
-    /// Creates the face that shows an update.
+    /// Creates the state that shows an update.
     init(_ update: RecordUpdate<WidgetAuthState>) {
         switch update.outcome {
         case .value(let snapshot): self.init(snapshot.value)
@@ -32,27 +32,27 @@ enum Face: Equatable {
     }
 }
 
-extension Face: CustomStringConvertible {
+extension DisplayState: CustomStringConvertible {
     var description: String {
         switch self {
         case .placeholder: "placeholder: Sign in to see your account here"
         case .signedIn(let name, let expiry): "signed-in: \(name), until \(expiry.ISO8601Format())"
-        case .expired: "expired: The sign-in has run out, open the app"
+        case .expired: "expired: The sign-in has expired, open the app"
         case .signedOut: "signed-out: You are signed out"
         case .refused(let code, let reason): "refused \(code.rawValue): \(reason)"
         }
     }
 }
 
-/// The widget's face on the screen: a line whenever it changes.
+/// The widget's output: a line whenever its state changes.
 actor Display {
-    private var shown: Face?
+    private var shown: DisplayState?
 
-    /// Shows what the record has come to. Its end needs no timer here: the store reports it.
+    /// Shows an update of the record. Its expiry needs no timer here: the store reports it.
     func show(_ update: RecordUpdate<WidgetAuthState>) {
-        let face = Face(update)
-        guard face != shown else { return }
-        say("\(face)")
-        shown = face
+        let displayState = DisplayState(update)
+        guard displayState != shown else { return }
+        printLine("\(displayState)")
+        shown = displayState
     }
 }
