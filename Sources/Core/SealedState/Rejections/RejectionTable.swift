@@ -236,9 +236,9 @@ enum RejectionDocument {
         let rows = RejectionTable.entries.map { entry in
             let level = entry.traits.contains(.expected) ? "notice" : "warning"
             let copy = entry.traits.contains(.evidence) ? "yes" : "no"
-            return "| `\(entry.code.rawValue)` | \(entry.explanation) | \(entry.advice) | \(copy) | \(level) |"
+            return "| `\(entry.code.rawValue)` | \(entry.explanation) | \(copy) | \(level) |"
         }
-        let head = ["| rejection | meaning | advice | quarantine | log |", "| --- | --- | --- | --- | --- |"]
+        let head = ["| rejection | meaning | quarantine | log |", "| --- | --- | --- | --- |"]
         return (head + rows).joined(separator: "\n")
     }
 }
