@@ -138,8 +138,7 @@ struct VaultFiles: Sendable {
         guard let next = register.nextRoot, head.period &+ 1 == register.period else {
             return .replaced(place.path, "Its compartments are of different periods.")
         }
-        let seen = memory.map { [$0] + $0.others } ?? []
-        guard !seen.contains(where: { $0.root == next }) else {
+        guard memory?.all.contains(where: { $0.root == next }) != true else {
             return VaultError(
                 .rolledBack, "open the vault", place.path, "It is of a period that this user's programs have seen end.")
         }
