@@ -235,4 +235,18 @@ import Testing
         #expect(
             try home().otherWatermarksPath == FilePath(directory.path("state/sealed-groups/Watermarks")))
     }
+
+    @Test func oneDirectoryUnderTwoPathsIsNoOtherOne() throws {
+        let directory = try TemporaryDirectory()
+        for path in ["state", "state/sealed-groups", "state/sealed-groups/Places"] { try directory.directory(path) }
+        try directory.link("linked", to: directory.path("state/sealed-groups"))
+        for root in ["state/sealed-groups", "linked"] {
+            let home = try GroupsHome(
+                environment: [
+                    "SEALED_GROUPS_HOME": directory.path(root), "XDG_STATE_HOME": directory.path("state"),
+                    "HOME": directory.path("h"),
+                ], accountHome: { nil })
+            #expect(home.otherWatermarksPath == nil, "\(root)")
+        }
+    }
 }

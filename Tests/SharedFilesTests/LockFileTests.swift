@@ -80,6 +80,30 @@ import Testing
         held.unlock()
     }
 
+    @Test func aLookShowsWhatThisProcessHolds() throws {
+        // Without a file there is no lock, and a look makes none.
+        #expect(!file.mayBeHeld(.whole))
+        #expect(try sandbox.names().isEmpty)
+        let held = try file.acquire(LockRange(slot: 5), .exclusive, timeout: .zero)
+        #expect(file.mayBeHeld(.whole))
+        #expect(file.mayBeHeld(LockRange(slot: 5)))
+        #expect(!file.mayBeHeld(LockRange(slot: 6)))
+        held.unlock()
+        #expect(!file.mayBeHeld(.whole))
+        let shared = try file.acquire(LockRange(slot: 5), .shared, timeout: .zero)
+        #expect(file.mayBeHeld(.whole))
+        shared.unlock()
+        // A look takes nothing.
+        #expect(!file.mayBeHeld(.whole))
+        #expect(try isFree(.whole))
+    }
+
+    @Test(arguments: Planted.possible) func aLookAtWhatIsPlantedDoesNotTell(_ planted: Planted) throws {
+        try planted.plant("lock", in: sandbox)
+        #expect(file.mayBeHeld(.whole))
+        try sandbox.expectOutsideUntouched()
+    }
+
     @Test func threadsExcludeEachOther() throws {
         let inside = Atomic(0)
         let file = file

@@ -44,6 +44,24 @@ import Testing
     }
 
     //  test                    holder
+    //  look: free
+    //                          take slot 3
+    //  look: 3 and whole held, 4 free
+    //                          unlock
+    //  look: free
+    @Test func aLookShowsWhatAnotherProcessHolds() throws {
+        #expect(!file.mayBeHeld(.whole))
+        let holder = try holder()
+        #expect(try holder.readLine() == "held")
+        #expect(file.mayBeHeld(LockRange(slot: 3)) && file.mayBeHeld(.whole))
+        #expect(!file.mayBeHeld(LockRange(slot: 4)))
+        try holder.write("unlock\n")
+        #expect(try holder.readLine() == "free")
+        #expect(!file.mayBeHeld(.whole))
+        #expect(try holder.finish().exitCode == 0)
+    }
+
+    //  test                    holder
     //                          take
     //  SIGKILL
     //  take

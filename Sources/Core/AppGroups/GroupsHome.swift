@@ -115,7 +115,8 @@ public struct GroupsHome: Hashable, Sendable {
         // A home that others can rename is still better than a directory that cannot be created.
         let isInState = isAnother || (HomeOwner.isChangeableByOthers(root) && HomeOwner.canMake(state))
         let (chosen, other) = isInState ? (state, root) : (root, state)
-        let isOtherRead = !isAnother && MemoryPaths.isKept(in: other)
+        // If both are one directory, an acceptance would remove from the other one what it has just stored.
+        let isOtherRead = !isAnother && MemoryPaths.isKept(in: other) && !HomeOwner.isSame(chosen, other)
         memories = MemoryPaths(in: isOtherRead ? [chosen, other] : [chosen])
     }
 

@@ -43,6 +43,8 @@ struct PlaceMemory: Hashable, Sendable {
 
     /// The memory of the other directory, if it differs: a register has to satisfy both. It is not part of the file.
     var others: [PlaceMemory] = []
+    /// The memories of both directories.
+    var all: [PlaceMemory] { [self] + others }
 
     init(_ register: Register, root: RootKey) {
         vaultID = register.vaultID
@@ -206,6 +208,13 @@ struct PlaceMemoryFile: Hashable, Sendable {
         return memory
     }
 
+    /// The ids of the vaults that each directory remembers, also if they contradict each other.
+    var vaultIDs: [[UInt8]] {
+        directories.compactMap { (try? load(from: $0))?.vaultID }.reduce(into: []) { ids, id in
+            if !ids.contains(id) { ids.append(id) }
+        }
+    }
+
     /// Stores a memory. A place that is not writable does not make the vault fail.
     ///
     /// A memory that another program stored meanwhile is kept if it is of another vault, of a later period, or of
@@ -213,7 +222,9 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// - Parameters:
     ///   - chain: The person keys of the register, oldest first.
     ///   - isAccepted: Whether a person decided it: then it overwrites any memory.
-    func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false) {
+    /// - Returns: `false` if the memory could not be read or written, for example on a full disk.
+    @discardableResult
+    func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false) -> Bool {
         // Always durable: a power loss must not leave a truncated memory, which would make the vault fail.
         let file = MemoryFile(directory: directories[0], leaf: leaf)
         let stored: Void? = try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in
@@ -225,7 +236,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
             guard let current = known else { return memory.encoded }
             let isSuccessor =
                 current.vaultID == memory.vaultID && current.period <= memory.period
-                && ([current] + current.others).allSatisfy { chain.contains($0.personKey) }
+                && current.all.allSatisfy { chain.contains($0.personKey) }
             guard isAccepted || isSuccessor else { return nil }
             var memory = memory
             if !isAccepted {
@@ -239,6 +250,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
         }
         // Not before the accepted memory is stored: a full disk must not make the next opening a first contact.
         if isAccepted, stored != nil { remove(from: directories.dropFirst()) }
+        return stored != nil
     }
 
     /// Called after a person has accepted the vault and before it is opened with the memories again.
@@ -253,13 +265,12 @@ struct PlaceMemoryFile: Hashable, Sendable {
             // A file that cannot be read does not count. A damaged one does.
             guard error.code == .corrupt else { return }
         }
-        let path = directory.appending(leaf).string
-        // Without a memory of its own, the next opening would be a first contact.
-        let removal = own == nil ? "" : ", or remove the file: rm \(path.shellQuoted)"
+        // No command by path is advised: others may be able to rename the directory, and without any memory the next
+        // opening would be a first contact.
         throw VaultError(
-            .denied, "accept the vault", path,
+            .denied, "accept the vault", directory.appending(leaf).string,
             "This user's memory of the vault could not be stored, or this file could not be removed.",
-            advice: "Check that \(directories[0]) and \(directory) are writable\(removal).")
+            advice: "Make \(directories[0]) and \(directory) writable for this user, then: sealctl vault accept.")
     }
 
     /// Removes the memory from both directories after a person has given the vault up.

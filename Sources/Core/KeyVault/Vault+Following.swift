@@ -129,20 +129,18 @@ extension Vault {
         let root = try followedRoot(of: files, person: person)
         let contents = try VaultContents(
             files, root: root, person: person, place: place, memory: memory, older: older)
-        if contents.register?.period != held.register?.period
-            || contents.register?.personKey != held.register?.personKey
-            || contents.register?.teamKey != held.register?.teamKey || contents.seenMinimum != held.seenMinimum
-        {
-            contents.remember(stored, in: place, root)
+        if hasUnstoredMemory || contents.hasNews(for: held) {
+            noteMemory(isStored: contents.remember(stored, in: place, root))
         }
         return contents
     }
 
     /// Returns the minimum epoch of *after first unlock* that `vault` must have. Within one period the stored one
-    /// decides: a person may have accepted a lower one since this program opened the vault.
+    /// decides: a person may have accepted a lower one since this program opened the vault. One that this program could
+    /// not store counts as well.
     private func minimum(_ held: VaultContents, _ stored: PlaceMemory?) -> SeenMinimum {
         guard let stored, stored.vaultID == held.vaultID else { return held.seenMinimum }
-        guard stored.minimum.period != held.seenMinimum.period else { return stored.minimum }
+        if stored.minimum.period == held.seenMinimum.period, !hasUnstoredMemory { return stored.minimum }
         return stored.minimum.merged(with: held.seenMinimum)
     }
 
@@ -229,6 +227,12 @@ extension Vault {
 }
 
 extension VaultContents {
+    /// Returns whether the memory of the place changes after other contents were held.
+    fileprivate func hasNews(for held: VaultContents) -> Bool {
+        register?.period != held.register?.period || register?.personKey != held.register?.personKey
+            || register?.teamKey != held.register?.teamKey || seenMinimum != held.seenMinimum
+    }
+
     /// Returns the refusal of verdicts that are not good: an older write than this user's programs have seen, another
     /// one of the same number, one too far ahead, or one with a lower minimum epoch.
     func refusal(of verdicts: Verdicts, at place: VaultPlace) -> VaultError {

@@ -65,9 +65,10 @@ extension Vault {
         let verdicts = contents.accept(watermarks, accessGroup: place.accessGroup)
         // Another program may have written meanwhile; the present files decide.
         if !verdicts.isGood { publish(try freshContents(), isForced: true) }
-        contents.remember(
-            opened.memory, in: place, keys.service, memoryCode: personsCode(contents, opened.memory),
-            isAccepted: options.acceptsRollback)
+        noteMemory(
+            isStored: contents.remember(
+                opened.memory, in: place, keys.service, memoryCode: personsCode(contents, opened.memory),
+                isAccepted: options.acceptsRollback))
         note(.opened)
         if options.settles { try settle() }
     }
@@ -234,12 +235,13 @@ struct VaultOpening {
         // A holder may have computed the code before the team key named its successor.
         let keys = register.trustworthyKeys + team.formerKeys(of: register) + team.certifyingKeys
         if slot.isRecognised(by: opened.holder, keys, vaultID: vaultID) { return }
-        if let memory,
-            slot.reach == .afterFirstUnlock
-                || keys.contains(where: { opened.holder.memoryCode(vaultID: vaultID, trusted: $0) == memory.memoryCode }
-                )
-        {
-            return
+        if let memory {
+            if slot.reach == .afterFirstUnlock { return }
+            // Each directory may have the code of another of this user's credentials.
+            let codes = Set(memory.all.map(\.memoryCode))
+            if keys.contains(where: { codes.contains(opened.holder.memoryCode(vaultID: vaultID, trusted: $0)) }) {
+                return
+            }
         }
         let fingerprint = register.fingerprint
         guard slot.reach == .afterFirstUnlock else {
@@ -330,15 +332,17 @@ extension VaultContents {
     ///
     /// - Parameter isAccepted: Whether a person accepted this vault, or has just created it: then it replaces a memory
     ///   of another vault or of a later period.
+    /// - Returns: `false` if they could not be stored.
+    @discardableResult
     func remember(
         _ known: PlaceMemory?, in place: VaultPlace, _ root: RootKey, memoryCode: Bytes32? = nil,
         isAccepted: Bool = false
-    ) {
-        guard let register else { return }
+    ) -> Bool {
+        guard let register else { return true }
         var memory = PlaceMemory(register, root: root)
         memory.memoryCode = memoryCode ?? known?.memoryCode ?? .zero
         memory.minimum = seenMinimum
-        guard memory != known else { return }
-        place.memory.store(memory, chain: register.chain.map(\.key.bytes), isAccepted: isAccepted)
+        guard memory != known else { return true }
+        return place.memory.store(memory, chain: register.chain.map(\.key.bytes), isAccepted: isAccepted)
     }
 }

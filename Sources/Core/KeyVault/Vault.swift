@@ -32,6 +32,7 @@ public final class Vault: Sendable {
     private let held: Mutex<VaultContents>
     private let unsettledRekey = Mutex<VaultError?>(nil)
     let unlogged = Atomic<Int>(0)
+    private let isMemoryBehind = Atomic<Bool>(false)
 
     init(
         place: VaultPlace, directory: Directory, keys: VaultKeys, options: VaultOptions,
@@ -55,6 +56,11 @@ public final class Vault: Sendable {
 
     /// The contents at the last look at the files.
     var heldContents: VaultContents { held.withLock { $0 } }
+
+    /// `true` after this user's memory of the place could not be stored. The next reading of changed files tries again.
+    var hasUnstoredMemory: Bool { isMemoryBehind.load(ordering: .relaxed) }
+
+    func noteMemory(isStored: Bool) { isMemoryBehind.store(!isStored, ordering: .relaxed) }
 
     /// The available sealing keys at the last look at the files.
     package var keyring: Keyring { heldContents.keyring }

@@ -138,8 +138,7 @@ struct VaultFiles: Sendable {
         guard let next = register.nextRoot, head.period &+ 1 == register.period else {
             return .replaced(place.path, "Its compartments belong to different periods.")
         }
-        let seen = memory.map { [$0] + $0.others } ?? []
-        guard !seen.contains(where: { $0.root == next }) else {
+        guard memory?.all.contains(where: { $0.root == next }) != true else {
             return VaultError(
                 .rolledBack, "open the vault", place.path,
                 "It belongs to a period that has ended for this user's programs.")

@@ -14,32 +14,20 @@ import Testing
 
     init() throws { fixture = try VaultFixture() }
 
-    private func abandon(_ slots: [NewSlot] = [.defaultKeyFile]) throws(VaultError) -> AbandonReport {
-        try Vault.abandon(fixture.accessGroup, in: fixture.home, slots: slots)
-    }
-
-    private func put(_ blob: SealedFile, _ relative: String) throws {
-        try SystemFile.write(try fixture.inContainer(relative), blob.bytes)
-    }
-
-    private func isThere(_ relative: String) -> Bool {
-        SystemFile.exists(fixture.directory.path("Containers/\(fixture.group)/\(relative)"))
-    }
-
     /// A group with a vault, a record and a stream.
     private func groupInUse() throws -> (vault: Vault, blob: SealedFile) {
         let vault = try fixture.create()
         _ = try vault.beginRotation()
         let blob = SealedFile(fixture, under: try vault.activeKey())
-        try put(blob, record)
-        try put(SealedFile(fixture, name: "stream", under: try vault.activeKey()), "top-level.sealed")
+        try fixture.put(blob, record)
+        try fixture.put(SealedFile(fixture, name: "stream", under: try vault.activeKey()), "top-level.sealed")
         return (vault, blob)
     }
 
     @Test func everythingOldIsKeptUnderItsOldPath() throws {
         let (_, blob) = try groupInUse()
         let (vault, log) = (try SystemFile.read(fixture.path), try SystemFile.read(fixture.beside("access.log")))
-        let report = try abandon()
+        let report = try fixture.abandon()
         #expect(report.setAside.map(\.from) == [fixture.path, fixture.beside("access.log")])
         #expect(try report.setAside.map { try SystemFile.read($0.to) } == [vault, log])
         #expect(report.setAside.allSatisfy { $0.to.contains(".abandoned-") && $0.to.hasSuffix("Z") })
@@ -47,12 +35,12 @@ import Testing
         let moved = try #require(report.quarantined.first { $0.from.hasSuffix(record) })
         #expect(moved.to.contains("/Quarantine/abandoned-") && moved.to.hasSuffix("Z/\(record)"))
         #expect(try SystemFile.read(moved.to) == blob.bytes)
-        #expect(!isThere(record) && !isThere("top-level.sealed"))
+        #expect(!fixture.isInContainer(record) && !fixture.isInContainer("top-level.sealed"))
     }
 
     @Test func theNewVaultStartsBeyondTheOldEpochsAndRefusesOldBlobs() throws {
         let (_, blob) = try groupInUse()
-        let report = try abandon()
+        let report = try fixture.abandon()
         #expect(report.epoch == 3)
         let vault = try fixture.open()
         #expect(try vault.activeKey().epoch == 3)
@@ -71,7 +59,7 @@ import Testing
             return answer ?? ""
         }
         #expect(try store("store-write", ["7", "10", "durable"]) == "written 1")
-        let report = try abandon()
+        let report = try fixture.abandon()
         #expect(try store("store-read") == "absent")
         #expect(try store("store-write", ["8", "10", "durable"]) == "written 1")
         #expect(try store("store-read") == "8 10 1")
@@ -83,7 +71,7 @@ import Testing
     @Test(arguments: ["", "no vault", "SVLT"]) func aDamagedVaultIsKeptAsItIs(text: String) throws {
         try fixture.create()
         try SystemFile.write(fixture.path, Array(text.utf8))
-        let report = try abandon()
+        let report = try fixture.abandon()
         #expect(try SystemFile.read(try #require(report.setAside.first?.to)) == Array(text.utf8))
         #expect(throws: Never.self) { try fixture.open() }
     }
@@ -94,14 +82,14 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .missing)
         try fixture.forgetPlaces()
         #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .orphanedBlobs)
-        let report = try abandon()
+        let report = try fixture.abandon()
         #expect(report.setAside.map(\.from) == [fixture.beside("access.log")])
         #expect(report.quarantined.count == 2)
         #expect(blob.isRefused(by: try fixture.openOrCreate().keyring) == .unknownKey)
     }
 
     @Test func whereThereIsNothingAVaultIsMade() throws {
-        let report = try abandon()
+        let report = try fixture.abandon()
         #expect(report == AbandonReport(setAside: [], quarantined: [], epoch: 1))
         #expect(throws: Never.self) { try fixture.open() }
     }
@@ -112,7 +100,7 @@ import Testing
         for accessibility in [Accessibility.afterFirstUnlock, .whenUnlocked] {
             try vault.add("s", "\(accessibility)", accessibility, [UInt8](repeating: 1, count: 300))
         }
-        let report = try abandon()
+        let report = try fixture.abandon()
         let leaves = ["vault", "vault.person", "values", "values.person", "access.log"]
         #expect(report.setAside.map(\.from) == leaves.map(fixture.beside))
         let opened = try fixture.open()
@@ -124,22 +112,23 @@ import Testing
     @Test func othersFilesStayWhereTheyAre() throws {
         _ = try groupInUse()
         let stranger = SealedFile(try VaultFixture("group.com.example.other"), under: try .random(epoch: 9))
-        try put(stranger, "Library/Caches/foreign.sealed")
+        try fixture.put(stranger, "Library/Caches/foreign.sealed")
         try SystemFile.write(try fixture.inContainer("Library/Caches/plain.txt"), [1])
-        #expect(try abandon().epoch == 3)
-        #expect(isThere("Library/Caches/foreign.sealed") && isThere("Library/Caches/plain.txt"))
+        #expect(try fixture.abandon().epoch == 3)
+        #expect(
+            fixture.isInContainer("Library/Caches/foreign.sealed") && fixture.isInContainer("Library/Caches/plain.txt"))
     }
 
     @Test func aClaimThatNoGroupReachesIsNotBelieved() throws {
         let last = OrphanCheck.highestPlausibleEpoch
-        try put(SealedFile(fixture, name: "a", under: try .random(epoch: .max)), "a.sealed")
-        try put(SealedFile(fixture, name: "b", under: try .random(epoch: last + 1)), "b.sealed")
-        try put(SealedFile(fixture, name: "c", under: try .random(epoch: 5)), "c.sealed")
-        let report = try abandon()
+        try fixture.put(SealedFile(fixture, name: "a", under: try .random(epoch: .max)), "a.sealed")
+        try fixture.put(SealedFile(fixture, name: "b", under: try .random(epoch: last + 1)), "b.sealed")
+        try fixture.put(SealedFile(fixture, name: "c", under: try .random(epoch: 5)), "c.sealed")
+        let report = try fixture.abandon()
         #expect(report.epoch == 6)
         #expect(report.quarantined.count == 3)
-        try put(SealedFile(fixture, name: "d", under: try .random(epoch: last)), "d.sealed")
-        #expect(try abandon().epoch == last + 1)
+        try fixture.put(SealedFile(fixture, name: "d", under: try .random(epoch: last)), "d.sealed")
+        #expect(try fixture.abandon().epoch == last + 1)
         // Half of the numbers are left, and periods have room for them.
         let vault = try fixture.open()
         #expect(vault.period == 1025)
@@ -163,7 +152,7 @@ import Testing
         let backup = fixture.directory.path("backup")
         _ = try person.export(to: backup, for: [.recipient(ada.recipient)])
 
-        #expect(try abandon().epoch == key.epoch + 1)
+        #expect(try fixture.abandon().epoch == key.epoch + 1)
         #expect(try fixture.open().period == 2)
         _ = try Vault.import(
             from: backup, opening: .identity(ada), fixture.accessGroup, in: fixture.home, with: .defaultKeyFile,
@@ -173,10 +162,10 @@ import Testing
 
     @Test func twiceInOneSecondOverwritesNothing() throws {
         _ = try groupInUse()
-        var reports = [try abandon()]
+        var reports = [try fixture.abandon()]
         for _ in 0..<3 {
-            try put(SealedFile(fixture, under: try fixture.open().activeKey()), record)
-            reports.append(try abandon())
+            try fixture.put(SealedFile(fixture, under: try fixture.open().activeKey()), record)
+            reports.append(try fixture.abandon())
         }
         let paths = reports.flatMap { ($0.setAside + $0.quarantined).map(\.to) }
         #expect(Set(paths).count == paths.count)
@@ -188,17 +177,17 @@ import Testing
         _ = try groupInUse()
         let before = try SystemFile.read(fixture.path)
         let missing = fixture.directory.path("missing.key")
-        #expect(code { () throws(VaultError) in _ = try abandon([.keyFile(path: missing)]) } == .file)
-        #expect(code { () throws(VaultError) in _ = try abandon([]) } == .invalidArgument)
+        #expect(code { () throws(VaultError) in _ = try fixture.abandon([.keyFile(path: missing)]) } == .file)
+        #expect(code { () throws(VaultError) in _ = try fixture.abandon([]) } == .invalidArgument)
         let unsearchable = try fixture.inContainer("Library/Caches/x")
         try SystemFile.write(unsearchable, [1])
         // A name that is not UTF-8 cannot be searched, so the contents are unknown.
         let name = Array(unsearchable.utf8.dropLast()).map { CChar(bitPattern: $0) } + [CChar(bitPattern: 0xFF), 0]
         rename(unsearchable, name)
-        #expect(code { () throws(VaultError) in _ = try abandon() } == .file)
+        #expect(code { () throws(VaultError) in _ = try fixture.abandon() } == .file)
         unlink(name)
         #expect(try SystemFile.read(fixture.path) == before)
-        #expect(isThere(record))
+        #expect(fixture.isInContainer(record))
     }
 
     @Test func anInterruptionLeavesNoVaultAndEveryFile() throws {
@@ -215,7 +204,7 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try fixture.open() } == .missing)
         #expect(room.blobs.count == 2)
         // The next vault continues after the earlier epochs.
-        let report = try abandon()
+        let report = try fixture.abandon()
         #expect(report.epoch == 3)
         #expect(report.setAside.isEmpty && report.quarantined.isEmpty)
         // The abandoned files are restored under their old names.
@@ -242,7 +231,7 @@ import Testing
     @Test func whoGivesItUpNeedNotBeAbleToOpenTheNewOne() throws {
         _ = try groupInUse()
         let other = try Identity.random()
-        _ = try abandon([.recipient(other.recipient)])
+        _ = try fixture.abandon([.recipient(other.recipient)])
         // A recipient's holder accepts a vault that another person has created for them.
         #expect(code { () throws(VaultError) in _ = try fixture.open(with: .identity(other)) } == .notAccepted)
         let log = try fixture.accept(.identity(other)).log
@@ -254,7 +243,7 @@ import Testing
 
     @Test func programsThatStillHaveTheOldVaultOpenAreToldSo() throws {
         let (old, _) = try groupInUse()
-        _ = try abandon()
+        _ = try fixture.abandon()
         #expect(code { () throws(VaultError) in _ = try old.activeKey() } == .replaced)
     }
 
@@ -274,9 +263,9 @@ import Testing
         }
         #expect(refused == .lockTimeout)
         #expect(try SystemFile.read(fixture.path) == before)
-        #expect(isThere(self.record))
+        #expect(fixture.isInContainer(self.record))
         record.unlock()
-        #expect(throws: Never.self) { try abandon() }
+        #expect(throws: Never.self) { try fixture.abandon() }
     }
 
     @Test func aProgramThatKeepsWritingLeavesNoBlobOfTheOldKeyBehind() throws {
@@ -285,7 +274,7 @@ import Testing
         let child = try ChildProcess(
             "sealed-probe", ["store-write-loop", fixture.directory.path, fixture.group.identifier, "100"])
         #expect(try child.readLine() == "written 1")
-        let report = try abandon()
+        let report = try fixture.abandon()
         child.closeInput()
         let result = try child.finish()
         #expect(result.exitCode == 1)
@@ -297,7 +286,7 @@ import Testing
 
     @Test func theRulesOfASharedContainerHoldInItsQuarantine() throws {
         _ = try groupInUse()
-        let report = try abandon()
+        let report = try fixture.abandon()
         let folder = try #require(report.quarantined.first?.to.split(separator: "/Library").first)
         #expect(try SystemFile.mode(String(folder)) & 0o777 == 0o700)
     }

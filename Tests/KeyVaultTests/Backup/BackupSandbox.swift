@@ -100,6 +100,19 @@ extension VaultFixture {
         return directory.path("Containers/\(group)/\(relative)")
     }
 
+    /// Stores a sealed file below the group's container.
+    func put(_ blob: SealedFile, _ relative: String) throws {
+        try SystemFile.write(try inContainer(relative), blob.bytes)
+    }
+
+    func isInContainer(_ relative: String) -> Bool {
+        SystemFile.exists(directory.path("Containers/\(group)/\(relative)"))
+    }
+
+    func abandon(_ slots: [NewSlot] = [.defaultKeyFile]) throws(VaultError) -> AbandonReport {
+        try Vault.abandon(accessGroup, in: home, slots: slots)
+    }
+
     /// Creates a file in place of another machine's id.
     func otherMachine() throws -> String {
         try directory.file("machine-id", String(repeating: "b", count: 32) + "\n")

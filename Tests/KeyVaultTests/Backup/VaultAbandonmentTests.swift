@@ -15,18 +15,6 @@ import Testing
 
     init() throws { sandbox = try BackupSandbox() }
 
-    private func abandon(_ slots: [NewSlot] = [.defaultKeyFile]) throws(VaultError) -> AbandonReport {
-        try Vault.abandon(fixture.accessGroup, in: fixture.home, slots: slots)
-    }
-
-    private func put(_ blob: SealedFile, _ relative: String) throws {
-        try SystemFile.write(try fixture.inContainer(relative), blob.bytes)
-    }
-
-    private func isThere(_ relative: String) -> Bool {
-        SystemFile.exists(fixture.directory.path("Containers/\(fixture.group)/\(relative)"))
-    }
-
     /// Runs an operation that must fail, and checks that vault and record remain in their places.
     private func expectNothingMoved(
         _ expected: VaultError.Code, _ body: () throws(VaultError) -> Void
@@ -34,7 +22,7 @@ import Testing
         let before = try SystemFile.read(fixture.path)
         #expect(code(body) == expected)
         #expect(try SystemFile.read(fixture.path) == before)
-        #expect(isThere(record))
+        #expect(fixture.isInContainer(record))
         let names = try SystemFile.names(fixture.beside(""))
         #expect(!names.contains { $0.contains("abandoned") }, "\(names)")
     }
@@ -44,7 +32,7 @@ import Testing
         _ = try Vault.create(
             fixture.accessGroup, in: fixture.home, slots: [.defaultKeyFile], sharing: .unixGroup(getegid()),
             openingWith: .defaultKeyFile)
-        _ = try abandon()
+        _ = try fixture.abandon()
         #expect(try SystemFile.mode(fixture.beside("")) == 0o2770)
         #expect(try SystemFile.mode(fixture.path) == 0o660)
         #expect(throws: Never.self) { try fixture.open() }
@@ -67,14 +55,14 @@ import Testing
     /// slots are created.
     private func vaultWithoutPlaceForAKeyFile() throws -> Vault {
         let vault = try fixture.create(with: sandbox.credential)
-        try put(SealedFile(fixture, under: try vault.activeKey()), record)
+        try fixture.put(SealedFile(fixture, under: try vault.activeKey()), record)
         try fixture.directory.directory("Keys", mode: 0o777)
         return vault
     }
 
     @Test func aSlotThatCannotBeMadeStopsItFirst() throws {
         _ = try vaultWithoutPlaceForAKeyFile()
-        try expectNothingMoved(.unsafeFile) { () throws(VaultError) in _ = try abandon() }
+        try expectNothingMoved(.unsafeFile) { () throws(VaultError) in _ = try fixture.abandon() }
     }
 
     @Test func aSlotThatCannotBeMadeStopsTheImportFirst() throws {
@@ -89,17 +77,17 @@ import Testing
     @Test(.enabled(if: SmallFileSystem.isPossible)) func aFullDiskStopsItFirst() throws {
         let small = try SmallFileSystem(at: fixture.directory.directory("Vaults"))
         let vault = try fixture.create()
-        try put(SealedFile(fixture, under: try vault.activeKey()), record)
+        try fixture.put(SealedFile(fixture, under: try vault.activeKey()), record)
         let filler = open("\(small.path)/filler", O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         let page = [UInt8](repeating: 1, count: 4096)
         while write(filler, page, page.count) > 0 {}
         close(filler)
-        try expectNothingMoved(.file) { () throws(VaultError) in _ = try abandon() }
+        try expectNothingMoved(.file) { () throws(VaultError) in _ = try fixture.abandon() }
     }
 
     @Test(.enabled(if: SmallFileSystem.isPossible)) func whatLiesOnAnotherFileSystemStopsItFirst() throws {
         let vault = try fixture.create()
-        try put(SealedFile(fixture, under: try vault.activeKey()), record)
+        try fixture.put(SealedFile(fixture, under: try vault.activeKey()), record)
         _ = try fixture.inContainer("Library/Caches/mounted/x")
         let small = try SmallFileSystem(
             at: fixture.directory.path("Containers/\(fixture.group)/Library/Caches/mounted"))
@@ -109,7 +97,7 @@ import Testing
             of: try OrphanCheck(fixture.accessGroup, in: fixture.home).orphans().filter { $0.path == record },
             in: try prepared())
         try SystemFile.write("\(small.path)/x.sealed", SealedFile(fixture, under: try vault.activeKey()).bytes)
-        try expectNothingMoved(.otherFileSystem) { () throws(VaultError) in _ = try abandon() }
+        try expectNothingMoved(.otherFileSystem) { () throws(VaultError) in _ = try fixture.abandon() }
     }
 
     private func prepared() throws -> GroupContainer {
@@ -136,11 +124,11 @@ import Testing
     @Test func whatLiesDeepIsGivenUpAsOftenAsOneLikes() throws {
         // The file is at the greatest depth that is searched. In quarantine it is one level deeper.
         let deep = [String](repeating: "d", count: 63).joined(separator: "/") + "/x.sealed"
-        try put(SealedFile(fixture, under: try .random(epoch: 7)), deep)
-        let report = try abandon()
+        try fixture.put(SealedFile(fixture, under: try .random(epoch: 7)), deep)
+        let report = try fixture.abandon()
         #expect(report.epoch == 8)
         #expect(report.quarantined.count == 1)
-        #expect(try abandon().epoch == 8)
+        #expect(try fixture.abandon().epoch == 8)
         // No user has opened the vault, so it may be created again.
         unlink(fixture.path)
         #expect(try fixture.openOrCreate().activeKey().epoch == 8)
@@ -183,7 +171,7 @@ import Testing
     @Test func aKeyThatIsDestroyedInTheBackupOpensNothing() throws {
         let vault = try sandbox.vault()
         let first = try vault.activeKey()
-        try put(SealedFile(fixture, under: first), record)
+        try fixture.put(SealedFile(fixture, under: first), record)
         try vault.completeRotation(to: try vault.beginRotation())
         try vault.destroyKey(first.id)
         try sandbox.export(vault)
@@ -194,7 +182,7 @@ import Testing
 
     @Test func whoeverStillReadsTheOldVaultLeavesTheNewOnesLogAlone() throws {
         let old = try sandbox.vault()
-        _ = try abandon()
+        _ = try fixture.abandon()
         let log = try SystemFile.read(fixture.beside("access.log"))
         #expect(code { () throws(VaultError) in _ = try old.copyValue(service: "mail", account: "anna") } == .replaced)
         #expect(code { () throws(VaultError) in try sandbox.export(old) } == .replaced)

@@ -60,6 +60,13 @@ enum HomeOwner {
         } || stated.contains(where: isLinkOfAnother)
     }
 
+    /// Returns whether two paths lead to one directory.
+    static func isSame(_ path: FilePath, _ other: FilePath) -> Bool {
+        if path == other { return true }
+        guard let first = facts(path), let second = facts(other) else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
     private static func isTrusted(_ owner: uid_t) -> Bool { owner == 0 || owner == geteuid() }
 
     private static func isWritableByOthers(_ status: stat) -> Bool {

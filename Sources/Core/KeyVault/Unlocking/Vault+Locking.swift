@@ -103,14 +103,15 @@ private struct VaultLocking {
     let place: VaultPlace
     let caches = UnlockCaches.current
     private let isWhole: Bool
-    /// The vault that this user's programs remember: another member can replace its files with those of another vault.
-    private let known: [UInt8]?
+    /// The vault that this user's programs remember, or two if their memories contradict each other: another member can
+    /// replace its files with those of another vault.
+    private let known: [[UInt8]]
     private var failure: VaultError?
 
     init(_ place: VaultPlace, everything: Bool) {
         self.place = place
         isWhole = everything
-        known = (try? place.memory.load())?.vaultID
+        known = place.memory.vaultIDs
     }
 
     /// Locks all programs out of *when unlocked*, and reads the files.
@@ -120,19 +121,18 @@ private struct VaultLocking {
             // The stamp first: it needs only the directory, and a program that stores a key after the caches were
             // emptied checks it again.
             do throws(VaultError) { try LockStamp.replace(in: directory) } catch { failure = error }
-            takeBack(known, [.whenUnlocked])
+            for vaultID in known { takeBack(vaultID, [.whenUnlocked]) }
             guard let files = try VaultFiles.read(place, in: directory, memory: nil, team: nil) else { throw nothing }
             return (directory, files)
         } catch {
             let isGone = error.code == .absent || error.code == .missing
-            takeBack(known, isWhole || isGone ? ProtectionClass.allCases : [.whenUnlocked])
+            for vaultID in known { takeBack(vaultID, isWhole || isGone ? ProtectionClass.allCases : [.whenUnlocked]) }
             throw error
         }
     }
 
     /// Withdraws the keys of a vault from all accessible caches.
-    mutating func takeBack(_ vaultID: [UInt8]?, _ classes: [ProtectionClass]) {
-        guard let vaultID else { return }
+    mutating func takeBack(_ vaultID: [UInt8], _ classes: [ProtectionClass]) {
         for protection in classes {
             do throws(VaultError) { try caches.remove(UnlockName(vaultID: vaultID, protection)) } catch {
                 failure = failure ?? error
@@ -143,10 +143,10 @@ private struct VaultLocking {
     /// - Throws: `VaultError` `.replaced` if another vault is in the place, whose slots say nothing about the known
     ///   one; the first failure.
     mutating func end(_ vaultID: [UInt8]) throws(VaultError) {
-        let isReplaced = known.map { $0 != vaultID } ?? false
-        if isReplaced { takeBack(known, ProtectionClass.allCases) }
+        let others = known.filter { $0 != vaultID }
+        for other in others { takeBack(other, ProtectionClass.allCases) }
         if let failure { throw failure }
-        guard isReplaced else { return }
+        guard !others.isEmpty else { return }
         throw VaultError(
             .replaced, "lock", place.path,
             "It is not the vault that this user's programs have seen there. Both are locked now.",
@@ -154,7 +154,7 @@ private struct VaultLocking {
     }
 
     private var nothing: VaultError {
-        known == nil
+        known.isEmpty
             ? VaultError(.absent, "lock", place.path, "\(place.accessGroup) has no vault.")
             : .missing(place.path, "This user's programs have opened a vault there, and it is missing now.")
     }

@@ -95,8 +95,10 @@ extension WatermarkLog {
             if (try? directory.attributes(leaf).size) ?? 0 == 0 { try marker?.remove() }
             position.isMarked = false
         }
-        if let other, ![.intact, .firstContact].contains(other.load(compacts: false).condition) {
-            try other.acceptLosses()
+        // A file of the other directory that cannot be read does not count, so nothing is accepted.
+        switch other?.load(compacts: false).condition {
+        case .lost, .damaged: try other?.acceptLosses()
+        default: break
         }
     }
 

@@ -40,8 +40,13 @@ package final class RosterAuthority: Sendable {
         package var roster: SignedRoster?
         /// The condition of the file in the container.
         package var condition: RosterCondition
-        /// The reason why the acceptance could not be remembered.
+        /// The reason why the acceptance could not be remembered. Each later look tries again.
         package var notRemembered: VaultError?
+
+        /// What a memory of the roster in force contains.
+        fileprivate var contents: RosterMemory.Contents? {
+            roster.map { RosterMemory.Contents(teamKey: $0.roster.team, roster: $0) }
+        }
     }
 
     private struct State {
@@ -87,7 +92,7 @@ package final class RosterAuthority: Sendable {
         _ group: AppGroup, _ container: Directory, _ home: GroupsHome, _ memory: RosterMemory,
         _ stated: [TeamPublicKey],
         _ remembered: RosterMemory.Contents?, _ stamps: [RosterFileStamp],
-        _ verified: VerifiedSignatures = VerifiedSignatures()
+        _ verified: VerifiedSignatures = VerifiedSignatures(), previous: RosterState? = nil
     ) {
         self.group = group
         self.container = container
@@ -96,21 +101,18 @@ package final class RosterAuthority: Sendable {
         self.stated = stated
         self.verified = verified
         let file = Self.stamp(in: container)
-        let current = Self.decide(
-            group, container, memory, stated, remembered, previous: nil, hasFile: file != nil)
+        var current = Self.decide(
+            group, container, memory, stated, remembered, previous: previous?.roster, hasFile: file != nil)
+        if let previous, previous.roster == current.roster { current.notRemembered = previous.notRemembered }
         state = Mutex(State(current: current, file: file, memory: stamps))
     }
 
     /// Returns the same authority for the container that now has the group's place.
     package func moved(to container: Directory) -> RosterAuthority {
-        RosterAuthority(
-            group, container, home, memory, stated, (try? memory.load()) ?? remembered, memory.stamps, verified)
-    }
-
-    private var remembered: RosterMemory.Contents? {
-        state.withLock { $0.current.roster }.map {
-            RosterMemory.Contents(teamKey: $0.roster.team, roster: $0)
-        }
+        let (note, previous) = (memory.stamps, state.withLock { $0.current })
+        return RosterAuthority(
+            group, container, home, memory, stated, (try? memory.load()) ?? previous.contents, note, verified,
+            previous: previous)
     }
 
     // MARK: Which roster counts
@@ -129,19 +131,24 @@ package final class RosterAuthority: Sendable {
         let (file, note) = (Self.stamp(in: container), memory.stamps)
         let known = state.withLock { $0 }
         // A file without a stamp could not be judged conclusively, so it is read again each time.
-        guard known.file != file || known.memory != note || file == nil else { return false }
+        guard
+            known.file != file || known.memory != note || file == nil || known.current.notRemembered != nil
+        else { return false }
         let before = known.current.roster
         let loaded = try? memory.load()
-        // What a person took out of the memory is not put back.
         if let loaded, known.memory != note { memory.keep(loaded) }
-        let remembered = loaded ?? before.map { RosterMemory.Contents(teamKey: $0.roster.team, roster: $0) }
-        let current = Self.decide(
-            group, container, memory, stated, remembered, previous: before, hasFile: file != nil)
-        let stamps = memory.stamps
+        var current = Self.decide(
+            group, container, memory, stated, loaded ?? known.current.contents, previous: before, hasFile: file != nil)
+        // What a person took out of the memory is not put back.
+        let isTakenOut = loaded == nil && known.memory != note
+        if known.current.notRemembered != nil, current.roster == before, !isTakenOut, let contents = current.contents {
+            current.notRemembered = Self.remember(contents, in: memory)
+        }
         state.withLock { state in
             // This process never returns to an older roster than the one it accepted.
             guard !(state.current.roster?.isNewer(than: current.roster) ?? false) else { return }
-            state = State(current: current, file: file, memory: stamps)
+            // The stamps are from before the reading: what another program stores meanwhile is read at the next look.
+            state = State(current: current, file: file, memory: note)
         }
         return current.roster != before
     }
@@ -201,13 +208,14 @@ package final class RosterAuthority: Sendable {
                 return RosterState(roster: accepted, condition: .forked)
             }
         }
-        var current = RosterState(roster: found, condition: .current)
-        do throws(VaultError) {
-            try memory.store(RosterMemory.Contents(teamKey: found.roster.team, roster: found))
-        } catch {
-            current.notRemembered = error
-        }
-        return current
+        let contents = RosterMemory.Contents(teamKey: found.roster.team, roster: found)
+        return RosterState(roster: found, condition: .current, notRemembered: remember(contents, in: memory))
+    }
+
+    /// Returns the reason why the contents could not be remembered.
+    private static func remember(_ contents: RosterMemory.Contents, in memory: RosterMemory) -> VaultError? {
+        do throws(VaultError) { try memory.store(contents) } catch { return error }
+        return nil
     }
 
     // MARK: Judging records

@@ -128,8 +128,8 @@ package struct RosterMemory: Sendable {
 
     /// Returns the contents of both directories; `nil` only if neither has a file.
     ///
-    /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left unchanged, and for files of different teams;
-    ///   `.unsafeFile`, `.denied`, `.file`.
+    /// - Throws: `VaultError` `.corrupt` for a damaged file, which is left unchanged, and for files that contradict each
+    ///   other; `.unsafeFile`, `.denied`, `.file`.
     package func load() throws(VaultError) -> Contents? {
         let known = try load(file)
         guard let otherFile,
@@ -137,25 +137,31 @@ package struct RosterMemory: Sendable {
         else { return known }
         guard let known, known != other else { return other }
         if other.isNewer(than: known) { return other }
-        guard known.isNewer(than: other) || known.teamKey == other.teamKey else {
-            throw Self.damaged(file, "It and \(Self.path(of: otherFile)) name different team keys.")
+        guard known.isNewer(than: other) else {
+            // Two teams, two rosters of one team, or two of one version.
+            throw damaged(file, "It and \(Self.path(of: otherFile)) remember different rosters.", isAcceptable: true)
         }
         return known
     }
 
-    /// Returns the memory of the written file alone where the two files contradict each other: the acceptance decides.
-    private func knownBeforeAcceptance() throws(VaultError) -> Contents? {
-        do throws(VaultError) { return try load() } catch {
-            guard error.code == .corrupt else { throw error }
-            return try load(file)
-        }
+    /// Returns the memory of each directory, the written one first. A memory of the other directory that is damaged or
+    /// unsafe is left out.
+    private func loadEach() throws(VaultError) -> [Contents] {
+        var found = [try load(file)]
+        if let otherFile { found.append(try? load(otherFile)) }
+        return found.compactMap { $0 }
     }
 
-    private static func damaged(_ file: MemoryFile, _ reason: String) -> VaultError {
+    /// - Parameter isAcceptable: Whether an acceptance ends the fault. It never replaces the written file unread.
+    private func damaged(_ file: MemoryFile, _ reason: String, isAcceptable: Bool) -> VaultError {
         VaultError(
-            .corrupt, "read the memory of the roster", path(of: file), reason,
-            advice: "State the team key in the program or in the system's settings, then move the file away.")
+            .corrupt, "read the memory of the roster", Self.path(of: file), reason,
+            advice: isAcceptable
+                ? "Ask the team which key is its own, then: \(Self.acceptance)"
+                : "State the team key in the program or in the system's settings, then move the file away.")
     }
+
+    private static let acceptance = "sealctl roster verify --accept KEY"
 
     private static func path(of file: MemoryFile) -> String { file.directory.appending(file.leaf).string }
 
@@ -163,7 +169,9 @@ package struct RosterMemory: Sendable {
         let operation = "read the memory of the roster"
         let found = try VaultError.onFiles(operation) { () throws(FileError) in try file.read(limit: Self.maximumSize) }
         guard let bytes = found else { return nil }
-        guard let contents = Self.parse(bytes, group: group) else { throw Self.damaged(file, "It is damaged.") }
+        guard let contents = Self.parse(bytes, group: group) else {
+            throw damaged(file, "It is damaged.", isAcceptable: file == otherFile)
+        }
         return contents
     }
 
@@ -178,7 +186,7 @@ package struct RosterMemory: Sendable {
         try file.update("remember the roster", durability: .durable) { () throws(VaultError) in
             if let known = try load(), !contents.isNewer(than: known) {
                 remembered = known
-                // What only the other directory has is stored here as well.
+                // A state that only the other directory has is stored here as well.
                 return try load(file) == known ? nil : Self.encode(known)
             }
             return Self.encode(contents)
@@ -186,32 +194,31 @@ package struct RosterMemory: Sendable {
         return remembered
     }
 
-    /// Remembers the roster of a team key that a person names, even if another team's was remembered.
+    /// Remembers the roster of a team key that a person names, even if another team's was remembered. Of memories that
+    /// contradict each other the one of the accepted roster stays.
     ///
-    /// - Throws: `VaultError` `.wrongTeamKey` for a key that the remembered roster has ended; those of `store`.
+    /// - Throws: `VaultError` `.wrongTeamKey` for a key that a remembered roster has ended; those of `store`.
     package func accept(_ contents: Contents, naming key: TeamPublicKey) throws(VaultError) {
         try file.update("remember the roster", durability: .durable) { () throws(VaultError) in
-            guard let known = try knownBeforeAcceptance() else { return Self.encode(contents) }
-            if let ended = known.roster, ended.isOfTeam(key), ended.roster.team != key,
-                contents.roster?.isOfTeam(ended.roster.team) != true
-            {
-                throw VaultError(
-                    .wrongTeamKey, "accept", "the roster",
-                    "The roster that was accepted before says that \(ended.roster.team) has succeeded this team key.",
-                    advice: "Nothing was accepted. Put the newest signed roster in its place.")
-            }
-            let isOfAnotherTeam =
-                contents.roster?.isOfTeam(known.teamKey) != true && known.roster?.isOfTeam(contents.teamKey) != true
-                && known.teamKey != contents.teamKey
-            return isOfAnotherTeam || contents.isNewer(than: known) ? Self.encode(contents) : nil
+            let memories = try loadEach()
+            for memory in memories { try memory.requireNotEnded(key, by: contents) }
+            let chosen = memories.first { $0 == contents } ?? memories.first { $0.isOfRoster(contents) }
+            let known = (try? load()) ?? chosen ?? memories.first
+            let accepted = known.map { $0.accepting(contents) } ?? contents
+            return try load(file) == accepted ? nil : Self.encode(accepted)
         }
         if (try? load()) == nil { try removeOther() }
     }
 
     /// Stores what only the other directory has: other users may be able to rename that one.
+    ///
+    /// - Parameter contents: What `load` has returned. A file that a person has removed since then is not put back.
     package func keep(_ contents: Contents) {
         guard otherFile != nil, (try? load(file)) != contents else { return }
-        _ = try? store(contents)
+        try? file.update("remember the roster", durability: .durable) { () throws(VaultError) in
+            guard let known = try load(), try load(file) != known else { return nil }
+            return Self.encode(known)
+        }
     }
 
     /// Overwrites the memory with exactly these contents, for a person's decision.
@@ -225,11 +232,10 @@ package struct RosterMemory: Sendable {
         guard let otherFile else { return }
         otherFile.remove()
         guard otherFile.attributes != nil else { return }
-        let path = Self.path(of: otherFile)
         throw VaultError(
-            .denied, "accept the roster", path,
+            .denied, "accept the roster", Self.path(of: otherFile),
             "The accepted roster is stored, but this former memory could not be removed.",
-            advice: "Remove it: rm \(path.shellQuoted)")
+            advice: "Make its directory writable for this user, then: \(Self.acceptance)")
     }
 
     // MARK: Format
@@ -274,6 +280,30 @@ extension RosterMemory.Contents {
         guard let other = known.roster else { return roster.isOfTeam(known.teamKey) }
         return roster.roster.id == other.roster.id && roster.roster.version > other.roster.version
             && roster.isOfTeam(known.teamKey)
+    }
+
+    fileprivate func isOfRoster(_ other: Self) -> Bool {
+        roster != nil && roster?.roster.id == other.roster?.roster.id
+    }
+
+    /// - Throws: `VaultError` `.wrongTeamKey` if the remembered roster says that another key has succeeded this one, and
+    ///   the accepted roster does not.
+    fileprivate func requireNotEnded(_ key: TeamPublicKey, by accepted: Self) throws(VaultError) {
+        guard let roster, roster.isOfTeam(key), roster.roster.team != key,
+            accepted.roster?.isOfTeam(roster.roster.team) != true
+        else { return }
+        throw VaultError(
+            .wrongTeamKey, "accept", "the roster",
+            "The roster that was accepted before says that \(roster.roster.team) has succeeded this team key.",
+            advice: "Nothing was accepted. Put the newest signed roster in its place.")
+    }
+
+    /// Returns what is remembered after a person has accepted a roster: a newer one, or any of another team.
+    fileprivate func accepting(_ accepted: Self) -> Self {
+        let isOfAnotherTeam =
+            accepted.roster?.isOfTeam(teamKey) != true && roster?.isOfTeam(accepted.teamKey) != true
+            && teamKey != accepted.teamKey
+        return isOfAnotherTeam || accepted.isNewer(than: self) ? accepted : self
     }
 }
 

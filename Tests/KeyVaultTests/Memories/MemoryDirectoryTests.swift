@@ -1,0 +1,192 @@
+import AppGroups
+import CryptoPrimitives
+import Glibc
+import Sealing
+import SharedFiles
+import TestSupport
+import Testing
+
+@testable import KeyVault
+
+/// Tests of the two directories for the memory of a user's programs of a vault.
+@Suite struct MemoryDirectoryTests {
+    private let sandbox: MemorySandbox
+
+    init() throws { sandbox = try MemorySandbox() }
+
+    private func memory() throws -> PlaceMemory {
+        let fixture = try VaultFixture()
+        _ = try fixture.create()
+        return try #require(try fixture.place.memory.load())
+    }
+
+    @Test func memoriesOfOneVaultAreMerged() throws {
+        var (early, late) = (try memory(), try memory())
+        late.vaultID = early.vaultID
+        (early.period, late.period) = (3, 5)
+        late.formerPersonKey = early.personKey
+        early.teamKey = SecureRandom.bytes(count: 32)
+        (early.minimum, late.minimum) = (SeenMinimum(epoch: 9, period: 5), SeenMinimum(epoch: 7, period: 5))
+        for (first, second, hidden) in [
+            (MemoryChoice.home, MemoryChoice.state, "groups/Places"), (.state, .home, "state/sealed-groups"),
+        ] {
+            for choice in MemoryChoice.allCases { try sandbox.place(choice).memory.remove() }
+            try sandbox.place(first).memory.store(early)
+            try sandbox.withoutSeeing(hidden) { try sandbox.place(second).memory.store(late) }
+            for choice in MemoryChoice.allCases {
+                let known = try #require(try sandbox.place(choice).memory.load())
+                #expect(known.period == 5 && known.personKey == late.personKey)
+                #expect(known.teamKey == early.teamKey && known.minimum == early.minimum)
+            }
+        }
+    }
+
+    @Test func memoriesOfTwoVaultsAreRefusedUntilOneIsAccepted() throws {
+        let (one, other) = (try memory(), try memory())
+        try sandbox.place(.state).memory.store(one)
+        try sandbox.withoutSeeing("state/sealed-groups") { try sandbox.place(.home).memory.store(other) }
+        for choice in MemoryChoice.allCases {
+            let file = try sandbox.place(choice).memory
+            #expect(code { () throws(VaultError) in _ = try file.load() } == .replaced)
+            #expect(code { () throws(VaultError) in try file.requireAccepted() } == .denied)
+        }
+        let refused = try sandbox.place(.home).memory
+        for message in [
+            advice { () throws(VaultError) in _ = try refused.load() },
+            advice { () throws(VaultError) in try refused.requireAccepted() },
+        ] {
+            expectAcceptance("sealctl vault accept", in: message)
+        }
+        let accepting = try sandbox.place(.home).memory
+        accepting.store(one, isAccepted: true)
+        try accepting.requireAccepted()
+        #expect(try accepting.load() == one)
+        #expect(try sandbox.place(.state).memory.load()?.vaultID == one.vaultID)
+        try sandbox.place(.state).memory.remove()
+        for choice in MemoryChoice.allCases { #expect(try sandbox.place(choice).memory.load() == nil) }
+    }
+
+    @Test func ofOnePeriodTheMemoryWithPersonsCounts() throws {
+        var without = try memory()
+        var with = without
+        (without.hasPersons, with.hasPersons) = (false, true)
+        try sandbox.place(.state).memory.store(without)
+        try sandbox.withoutSeeing("state/sealed-groups") { try sandbox.place(.home).memory.store(with) }
+        for choice in MemoryChoice.allCases {
+            let known = try #require(try sandbox.place(choice).memory.load())
+            #expect(known.hasPersons && known.others.map(\.hasPersons) == [false])
+        }
+    }
+
+    @Test func aLaterMemoryWithoutPersonsDoesNotForgetThem() throws {
+        var with = try memory()
+        var later = with
+        (with.hasPersons, later.hasPersons, later.period) = (true, false, with.period + 1)
+        try sandbox.place(.state).memory.store(with)
+        try sandbox.withoutSeeing("state/sealed-groups") { try sandbox.place(.home).memory.store(later) }
+        for choice in MemoryChoice.allCases {
+            let known = try #require(try sandbox.place(choice).memory.load())
+            #expect(known.period == later.period && known.hasPersons)
+        }
+    }
+
+    @Test func aDamagedMemoryThatRemainsIsNamed() throws {
+        let known = try memory()
+        try sandbox.place(.state).memory.store(known)
+        let file = try sandbox.place(.home).memory
+        file.store(known, isAccepted: true)
+        try sandbox.place(.state).memory.store(known, chain: [known.personKey])
+        let name = try #require(try SystemFile.names(sandbox.directory.path("state/sealed-groups/Places")).first)
+        try SystemFile.write(sandbox.directory.path("state/sealed-groups/Places/\(name)"), [1])
+        #expect(code { () throws(VaultError) in try file.requireAccepted() } == .denied)
+        expectAcceptance(
+            "sealctl vault accept", in: advice { () throws(VaultError) in try file.requireAccepted() })
+        expectAcceptance("sealctl vault accept", in: advice { () throws(VaultError) in _ = try file.load() })
+    }
+
+    @Test func aMemoryOfTheOtherDirectoryIsStoredInTheWrittenOne() throws {
+        let known = try memory()
+        try sandbox.place(.home).memory.store(known)
+        // It is marked as the other directory's.
+        let marked = try sandbox.place(.state).memory.load()
+        #expect(marked != known)
+        try sandbox.place(.state).memory.store(known, chain: [known.personKey])
+        try sandbox.withoutSeeing("groups/Places") {
+            let stored = try sandbox.place(.state).memory.load()
+            #expect(stored == known)
+        }
+    }
+
+    // MARK: A vault
+
+    // state:  create ........................................ open
+    // home:   ............ rekey, rekey (new persons) ... open
+    @Test func renewalsThatOneDirectoryDidNotSeeAreFollowed() throws {
+        try sandbox.createVault()
+        try sandbox.withoutSeeing("state/sealed-groups") {
+            for _ in 1...2 { try sandbox.open(.home).rekey(RekeyOptions(renewsPersons: true)) }
+        }
+        #expect(try sandbox.place(.state).memory.load()?.others.count == 1)
+        for choice in [MemoryChoice.home, .state] { _ = try sandbox.open(choice) }
+        for choice in MemoryChoice.allCases { #expect(try sandbox.place(choice).memory.load()?.others == []) }
+    }
+
+    @Test func aVaultHasToSatisfyBothMemories() throws {
+        try sandbox.createVault()
+        var forged = try #require(try sandbox.place(.state).memory.load())
+        forged.personKey = SecureRandom.bytes(count: 32)
+        try sandbox.withoutSeeing("state/sealed-groups") { try sandbox.place(.home).memory.store(forged) }
+        for choice in MemoryChoice.allCases {
+            do {
+                _ = try sandbox.open(choice)
+                Issue.record("opened with \(choice)")
+            } catch let error as VaultError {
+                #expect(error.code == .forked)
+            }
+        }
+        _ = try Vault.accept(sandbox.accessGroup, in: try sandbox.home(.home), with: .identity(sandbox.identity))
+        for choice in MemoryChoice.allCases { _ = try sandbox.open(choice) }
+    }
+
+    /// Each directory has the memory code of one of the user's two identities, whose slots have none.
+    @Test func theMemoryCodeOfTheOtherDirectoryCounts() throws {
+        let friend = try Identity.random()
+        try sandbox.createVault().addSlot(.recipient(friend.recipient))
+        let (accessGroup, state) = (sandbox.accessGroup, try sandbox.home(.state))
+        #expect(
+            code { () throws(VaultError) in _ = try Vault.open(accessGroup, in: state, with: .identity(friend)) }
+                == .notAccepted)
+        var options = VaultOptions()
+        (options.acceptsRollback, options.isTentative) = (true, true)
+        let place = try sandbox.place(.state)
+        let opened = try #require(try Vault.openIfPresent(place, with: .identity(friend), options))
+        let key = try #require(opened.heldContents.register?.trustedKey)
+        var memory = try #require(try place.memory.load())
+        memory.memoryCode = try #require(opened.keys.slot).holder.memoryCode(vaultID: memory.vaultID, trusted: key)
+        try sandbox.withoutSeeing("state/sealed-groups") { try sandbox.place(.home).memory.store(memory) }
+        for choice in [MemoryChoice.state, .home] {
+            _ = try Vault.open(accessGroup, in: try sandbox.home(choice), with: .identity(friend))
+        }
+    }
+
+    /// Another member has replaced the files, and a program that saw only the home has remembered the other vault.
+    @Test(.enabled(if: MemoryDirectory.isAvailable)) func aLockWithdrawsTheKeysOfEachRememberedVault() throws {
+        let cache = try MemoryDirectory()
+        try UnlockCaches.$current.withValue(.runtimeFile(below: cache.path)) {
+            let vault = try sandbox.createVault()
+            let vaultID = vault.heldContents.vaultID
+            try vault.unlock()
+            #expect(try UnlockCaches.current.serviceRoot(vaultID: vaultID) != nil)
+            let stranger = try VaultFixture(sandbox.group.identifier)
+            _ = try stranger.create()
+            let known = try #require(try stranger.place.memory.load())
+            try sandbox.withoutSeeing("state/sealed-groups") { try sandbox.place(.home).memory.store(known) }
+            let files = sandbox.directory.path("groups/Vaults/\(sandbox.accessGroup)")
+            for leaf in VaultPlace.leaves { unlink("\(files)/\(leaf)") }
+            for (leaf, bytes) in try stranger.copy().files { try SystemFile.write("\(files)/\(leaf)", bytes) }
+            let (accessGroup, home) = (sandbox.accessGroup, try sandbox.home(.home))
+            #expect(code { () throws(VaultError) in _ = try Vault.lock(accessGroup, in: home) } == .replaced)
+            #expect(try UnlockCaches.current.serviceRoot(vaultID: vaultID) == nil)
+        }
+    }
+}
