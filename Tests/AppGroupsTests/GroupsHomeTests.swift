@@ -175,7 +175,7 @@ import Testing
 
     /// Another user who can rename the contents of a home could remove a user's memory of a vault.
     @Test(arguments: [(0o700, true), (0o755, true), (0o1777, true), (0o3770, true), (0o770, false), (0o2770, false)])
-    func whatOneUserRemembersLiesWhereOthersCannotRenameIt(mode: UInt32, isInHome: Bool) throws {
+    func aUsersMemoryIsInADirectoryThatOthersCannotRename(mode: UInt32, isInHome: Bool) throws {
         let directory = try TemporaryDirectory()
         let root = directory.path("groups")
         #expect(mkdir(root, 0o700) == 0 && chmod(root, mode) == 0)
@@ -188,7 +188,7 @@ import Testing
 
     /// Another user who can rename the home itself could remove the memory with it.
     @Test(arguments: [(0o755, true), (0o1777, true), (0o2770, false), (0o777, false)])
-    func whatOneUserRemembersLiesWhereOthersCannotRenameTheHome(mode: UInt32, isInHome: Bool) throws {
+    func aUsersMemoryIsInAHomeThatOthersCannotRename(mode: UInt32, isInHome: Bool) throws {
         let directory = try TemporaryDirectory()
         let (team, groups) = (directory.path("team"), directory.path("team/groups"))
         #expect(mkdir(team, 0o700) == 0 && chmod(team, mode) == 0)
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func whatWasRememberedWhileOthersCouldRenameTheHomeIsKnown() throws {
+    @Test func memoriesOfARenamableHomeAreKnown() throws {
         let directory = try TemporaryDirectory()
         let home = { () throws -> GroupsHome in
             try GroupsHome(

@@ -48,7 +48,7 @@ import Testing
     //                          done
     //                          write directory
     //  read directory/inner
-    @Test(arguments: pairs) func whoTakesADirectoryAwayExcludesWhoUsesWhatLiesInIt(_ pair: Pair) throws {
+    @Test(arguments: pairs) func removingADirectoryExcludesUsersOfItsContents(_ pair: Pair) throws {
         try sandbox.place.directory("items/directory")
         let expected: FileError.Code? = pair.excludes ? .lockTimeout : nil
         let reader = try sandbox.holding("read", "directory/inner")
@@ -101,7 +101,7 @@ import Testing
     //  rename old to new
     //  done
     //                          read new
-    @Test func anItemThatIsMovedWhileSomebodyWaitsIsReadWhereItIsThen() throws {
+    @Test func anItemThatIsMovedDuringTheWaitIsReadAtItsNewPath() throws {
         let waiter = try sandbox.coordinator().coordinate(writingItemAt: sandbox.path("file"), for: .moving) { path in
             Result {
                 let waiter = try sandbox.holder("read", "file")

@@ -131,7 +131,7 @@ import Testing
         #expect(try Vault.inventory(fixture.accessGroup, in: fixture.home).itemCount == 1)
     }
 
-    @Test func aRekeyGoesOnWithTheHigherMinimum() throws {
+    @Test func aRekeyContinuesWithTheHigherMinimum() throws {
         let person = try create()
         let epoch = try rotate(person)
         try lowerMinimum()
@@ -163,7 +163,7 @@ import Testing
 
     // MARK: The file
 
-    @Test func isReadBackAndEveryFlippedBitIsNoMemory() throws {
+    @Test func isReadBackAndEveryFlippedBitIsRefused() throws {
         let vault = try create()
         _ = try fixture.open()
         let memory = try memory()
@@ -313,7 +313,7 @@ import Testing
 
     // MARK: Missing files
 
-    @Test func aVaultThatIsGoneIsMissingAndNotMadeAnew() throws {
+    @Test func aVaultThatIsGoneIsMissingAndNotMadeAgain() throws {
         _ = try create()
         let key = try SystemFile.read(fixture.keyFile)
         for leaf in VaultPlace.leaves { unlink(fixture.beside(leaf)) }
@@ -338,7 +338,7 @@ import Testing
         #expect(try fixture.open().vaultID != vault.vaultID)
     }
 
-    @Test func aServiceGoesOnWithoutTheCompartmentOfPersonsAndWritesNothing() throws {
+    @Test func aServiceContinuesWithoutTheCompartmentOfPersonsAndWritesNothing() throws {
         let person = try create()
         let running = try fixture.open()
         let copy = try fixture.copy()
@@ -421,7 +421,7 @@ import Testing
 
     /// A rekey reseals to public keys as well. A holder who has never trusted a person's key cannot distinguish it from
     /// a forgery.
-    @Test func aResealedSlotThatNobodyRemembersIsNotAccepted() throws {
+    @Test func aResealedSlotWithoutAMemoryIsNotAccepted() throws {
         // The key file's slot is from a time without persons, so it has no memory code.
         try fixture.create().addSlot(.recipient(identity.recipient))
         try fixture.accept(credential).rekey(RekeyOptions(keeping: [1]))

@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: [0o620, 0o666, 0o604] as [mode_t])
-    func aVaultThatOthersMayReachIsRefusedWithTheCommandThatMendsIt(mode: mode_t) throws {
+    func aVaultThatOthersMayReachIsRefusedWithTheCommandThatRepairsIt(mode: mode_t) throws {
         let fixture = try VaultFixture()
         try fixture.create()
         chmod(fixture.path, mode)

@@ -177,7 +177,7 @@ extension Mistake {
     }
 
     @Test(arguments: ["relative", ""])
-    func aHomeThatIsNoPlaceIsRefused(value: String) throws {
+    func aHomeThatIsNotAPlaceIsRefused(value: String) throws {
         let sandbox = try Sandbox()
         let result = try sandbox.shell("export SEALED_GROUPS_HOME='\(value)'; $S list")
         #expect(result.exitCode == 78)
@@ -194,7 +194,7 @@ extension Mistake {
     }
 
     @Test(.enabled(if: geteuid() == 0 && ChildProcess.canRunUnprivileged, "needs two users"))
-    func whatBelongsToAnotherUserIsNoPermission() throws {
+    func anotherUsersFileIsAPermissionError() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}")
         chmod(sandbox.directory.path, 0o755)

@@ -106,7 +106,7 @@ private struct CapturingHandler: LogHandler {
         #expect(try count("replayed") == 1)
     }
 
-    @Test func whatTimeBringsIsANotice() throws {
+    @Test func expiryIsANotice() throws {
         try store.write(Sign(text: "calm", expiresAt: Date() - 60))
         _ = store.readIfValid(Sign.self)
         #expect(lines.all.map(\.level) == [.notice])
@@ -121,7 +121,7 @@ private struct CapturingHandler: LogHandler {
         #expect(try count("malformed") == 3)
     }
 
-    @Test func afterThePauseItIsToldAgain() throws {
+    @Test func afterThePauseItIsReportedAgain() throws {
         let clock = Mutex(ContinuousClock.now)
         let handler = CapturingHandler(lines: lines)
         let logger = RejectionLogger(

@@ -99,7 +99,7 @@ private struct Form: SealedRecord, Equatable {
         #expect(try store.read(Profile.self) == Profile())
     }
 
-    @Test(arguments: broken) func aBrokenRuleIsToldByField(_ broken: Case) {
+    @Test(arguments: broken) func aBrokenRuleIsReportedByField(_ broken: Case) {
         var profile = Profile()
         broken.change(&profile)
         #expect(violations(profile).map(\.field) == [broken.field])
@@ -111,7 +111,7 @@ private struct Form: SealedRecord, Equatable {
         #expect(violations(profile) == [])
     }
 
-    @Test func allBrokenRulesAreToldInOrderWithThoseOfValidate() {
+    @Test func allBrokenRulesAreReportedInOrderWithThoseOfValidate() {
         var profile = Profile(name: "", age: 200, plan: "gold", tags: ["a", "a", "a"], isCursed: true)
         profile.endsAt = profile.issuedAt
         #expect(

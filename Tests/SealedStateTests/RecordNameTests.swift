@@ -26,7 +26,7 @@ import Testing
         #expect(code { _ = try RecordName(name) } == .invalidName)
     }
 
-    @Test func whatIsTheLibrarysOwnIsNoUsersName() throws {
+    @Test func reservedNamesAreRefused() throws {
         let store = try StoreFixture().open()
         for name in ["_sealed", "_sealed/leases/refresh"] {
             #expect(code { _ = try RecordName(name) } == .invalidName)

@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func whatIsLargerThanTheLimitIsNotLookedAt() throws {
+    @Test func blobsLargerThanTheLimitAreNotExamined() throws {
         let vector = try BlobVector(named: "good-record-two-chunks")
         #expect(code(vector, limit: vector.blob.count) == "ok")
         for limit in [vector.blob.count - 1, 176, 0, -1] { #expect(code(vector, limit: limit) == "tooLarge") }

@@ -54,7 +54,7 @@ import Testing
     //                                            SIGSTOP
     //  free
     //                                            take, free, take, free, ...
-    @Test func whoIsStoppedWhileItStandsInLineBlocksNobody() throws {
+    @Test func aWaiterStoppedInTheQueueDoesNotBlockOthers() throws {
         let holder = try file.acquire(LockRange(slot: 3), .exclusive, timeout: .zero)
         let waiter = try ChildProcess("sealed-probe", ["lock", sandbox.path(""), "lock", "3", "exclusive", "600000"])
         while !isInLine(waiter.pid) { usleep(1000) }
@@ -70,7 +70,7 @@ import Testing
         #expect(!isInLine(waiter.pid))
     }
 
-    @Test func whoGivesUpLeavesTheLine() throws {
+    @Test func anAbandonedWaitLeavesTheQueue() throws {
         let held = try file.acquire(LockRange(slot: 3), .exclusive, timeout: .zero)
         let waiter = try ChildProcess("sealed-probe", ["lock", sandbox.path(""), "lock", "3", "exclusive", "100"])
         #expect(try waiter.readLine() == "lockTimeout")

@@ -73,7 +73,7 @@ import Testing
     //  more events than the queue holds
     //  move the directory, make another
     //  let go                            overflow: every way anew, every handler once more
-    @Test func anOverflowIsARescanForEverybody() throws {
+    @Test func anOverflowIsARescanForEveryWatcher() throws {
         try sandbox.place.directory("inside/a")
         let gate = Gate()
         let holder = try monitor.watch(sandbox.path("held")) { _ in gate.pass() }
@@ -126,7 +126,7 @@ import Testing
     //  4 threads                                   1 thread
     //  watch, look; wait for the next value        replace, replace, ...
     //  cancel; again
-    @Test func aValueWrittenRightAfterWatchingIsTold() throws {
+    @Test func aValueWrittenRightAfterWatchingIsReported() throws {
         let (monitor, sandbox) = (monitor, sandbox)
         let results = try concurrently(4) { index in
             for round in 0..<300 {

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(.enabled(if: !ProfileSignature.isCheckable), arguments: ["development", "strangers", "early"])
-    func withoutTheTraitNobodyLooks(_ name: String) throws {
+    func withoutTheTraitNoFileIsRead(_ name: String) throws {
         #expect(try signature("\(name).mobileprovision") == .notChecked)
     }
 
@@ -46,7 +46,7 @@ import Testing
         "strangers", "developer", "rootless", "early", "strict", "mute", "lay", "below", "impostor-authority",
         "impostor-signer", "two",
     ])
-    func nobodyElseCounts(_ name: String) throws {
+    func noOtherUserIsAccepted(_ name: String) throws {
         #expect(isRefused(try signature("\(name).mobileprovision")))
     }
 
@@ -86,7 +86,7 @@ import Testing
         #expect(isRefused(try ProvisioningProfile(parsing: bytes, trusting: ProfileFixture.trust()).signature))
     }
 
-    @Test func nobodysSignatureIsRefusedAsWell() throws {
+    @Test func anUnknownSignatureIsRefusedAsWell() throws {
         let profile = try ProvisioningProfile(parsing: ProfileForge.profile(), trusting: ProfileFixture.trust())
         #expect(isRefused(profile.signature))
     }

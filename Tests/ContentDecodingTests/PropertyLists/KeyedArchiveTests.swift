@@ -71,7 +71,7 @@ import Testing
         #expect(reading.leaves.count == 10)
     }
 
-    @Test func whatNoRootLeadsToIsReadByItsClass() throws {
+    @Test func unreachableObjectsAreReadByTheirClass() throws {
         let reading = try read(
             """
             old = a.object("Session", secret=a.add("left behind"))

@@ -184,7 +184,7 @@ import Testing
         #expect(reports.map(\.epoch) == [3, 4, 5, 6])
     }
 
-    @Test func whateverAPersonHasToMendShowsBeforeAnythingMoves() throws {
+    @Test func obstaclesAreReportedBeforeAnyMove() throws {
         _ = try groupInUse()
         let before = try SystemFile.read(fixture.path)
         let missing = fixture.directory.path("missing.key")
@@ -239,7 +239,7 @@ import Testing
         }
     }
 
-    @Test func whoGivesItUpNeedNotBeAbleToOpenTheNewOne() throws {
+    @Test func abandoningDoesNotNeedACredentialOfTheNewVault() throws {
         _ = try groupInUse()
         let other = try Identity.random()
         _ = try abandon([.recipient(other.recipient)])
@@ -252,7 +252,7 @@ import Testing
         #expect(events.contains(.accepted))
     }
 
-    @Test func programsThatStillHaveTheOldVaultOpenAreToldSo() throws {
+    @Test func programsThatStillHaveTheOldVaultOpenAreNotified() throws {
         let (old, _) = try groupInUse()
         _ = try abandon()
         #expect(code { () throws(VaultError) in _ = try old.activeKey() } == .replaced)

@@ -97,7 +97,7 @@ import Testing
         try expectNothingMoved(.file) { () throws(VaultError) in _ = try abandon() }
     }
 
-    @Test(.enabled(if: SmallFileSystem.isPossible)) func whatLiesOnAnotherFileSystemStopsItFirst() throws {
+    @Test(.enabled(if: SmallFileSystem.isPossible)) func filesOnAnotherFileSystemStopItFirst() throws {
         let vault = try fixture.create()
         try put(SealedFile(fixture, under: try vault.activeKey()), record)
         _ = try fixture.inContainer("Library/Caches/mounted/x")
@@ -133,7 +133,7 @@ import Testing
         #expect(try fixture.open().activeKey().epoch == 10)
     }
 
-    @Test func whatLiesDeepIsGivenUpAsOftenAsOneLikes() throws {
+    @Test func deepDirectoriesCanBeAbandonedRepeatedly() throws {
         // The file is at the greatest depth that is searched. In quarantine it is one level deeper.
         let deep = [String](repeating: "d", count: 63).joined(separator: "/") + "/x.sealed"
         try put(SealedFile(fixture, under: try .random(epoch: 7)), deep)
@@ -192,7 +192,7 @@ import Testing
         }
     }
 
-    @Test func whoeverStillReadsTheOldVaultLeavesTheNewOnesLogAlone() throws {
+    @Test func readersOfTheOldVaultLeaveTheNewLogAlone() throws {
         let old = try sandbox.vault()
         _ = try abandon()
         let log = try SystemFile.read(fixture.beside("access.log"))

@@ -108,7 +108,7 @@ import Testing
         #expect(openingCode(entry, with: forge, file: good) == nil)
     }
 
-    @Test func theEntryHoldsNoValueInClear() throws {
+    @Test func theEntryHoldsNoValueInPlaintext() throws {
         let canary = Array("a value that nobody may see".utf8)
         let bytes = try forge.entry("s", "a", value: canary).bytes
         #expect(!bytes.indices.contains { bytes[$0...].starts(with: canary.prefix(8)) })

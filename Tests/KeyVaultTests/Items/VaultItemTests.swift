@@ -75,7 +75,7 @@ import Testing
         #expect(try reopened().items().count == 3)
     }
 
-    @Test func anUpdateKeepsTheBirthDateAndWhatIsNotGiven() throws {
+    @Test func anUpdateKeepsTheCreationDateAndWhatIsNotGiven() throws {
         try vault.add("s", "a", label: "old", [1])
         let born = try vault.item(service: "s", account: "a")
         waitForTheNextMillisecond()
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test(arguments: [1, 4096, 5000])
-    func aNewAccessibilityWrapsTheValueAnew(size: Int) throws {
+    func aNewAccessibilityWrapsTheValueAgain(size: Int) throws {
         let value = SecureRandom.bytes(count: size)
         let machine = try fixture.machine("here", digit: "a")
         try vault.add("s", "a", value)
@@ -114,7 +114,7 @@ import Testing
         #expect(try reopened().value("s", "a") == [9])
     }
 
-    @Test func whatIsNotThereIsNotFound() throws {
+    @Test func missingValuesAreNotFound() throws {
         try vault.add("s", "a")
         let before = try SystemFile.read(fixture.path)
         #expect(code { () throws(VaultError) in _ = try vault.item(service: "s", account: "b") } == .itemNotFound)

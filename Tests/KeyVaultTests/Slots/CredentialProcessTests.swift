@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func aDirectoryThatIsNoAbsolutePathIsNotLookedAt() throws {
+    @Test func aDirectoryThatIsNotAnAbsolutePathIsNotLookedAt() throws {
         let fixture = try VaultFixture()
         try fixture.directory.directory("credentials")
         try SystemFile.write(fixture.credential("sealedstate.\(fixture.accessGroup)"), keyText(), mode: 0o400)

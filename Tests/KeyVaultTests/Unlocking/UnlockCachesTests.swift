@@ -105,7 +105,7 @@ private final class FakeCache: UnlockCache {
         try caches.remove(name)
     }
 
-    @Test func aRemovalThatFailsIsToldAfterTheOthersWereTried() throws {
+    @Test func aRemovalThatFailsIsReportedAfterTheOthersWereTried() throws {
         kernel.fail(with: .noUnlockCache)
         try store()
         kernel.fail(with: .file)
@@ -113,7 +113,7 @@ private final class FakeCache: UnlockCache {
         #expect(file.count == 0)
     }
 
-    @Test func whereNoneWorksThereIsNoUnlockingAndEverythingIsLocked() throws {
+    @Test func withoutAWorkingCacheUnlockingFailsAndEverythingIsLocked() throws {
         kernel.fail(with: .noUnlockCache)
         file.fail(with: .noUnlockCache)
         #expect(code { () throws(VaultError) in try store() } == .noUnlockCache)

@@ -9,7 +9,7 @@ import Testing
 
 /// Tests of unlocking and locking in one process, and of their visibility to other openings.
 @Suite(.enabled(if: MemoryDirectory.isAvailable)) struct VaultLockingTests {
-    @Test(arguments: CacheKind.usable) func anUnlockedVaultOpensForEverybody(_ kind: CacheKind) throws {
+    @Test(arguments: CacheKind.usable) func anUnlockedVaultOpensForEveryProgram(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind)
         defer { withExtendedLifetime(fixture) {} }
         #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
@@ -20,7 +20,7 @@ import Testing
         #expect(try other.activeKey().id == person.activeKey().id)
     }
 
-    @Test(arguments: CacheKind.usable) func aLockReachesWhoeverHasTheVaultOpen(_ kind: CacheKind) throws {
+    @Test(arguments: CacheKind.usable) func aLockReachesEveryProgramThatHasTheVaultOpen(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind, withService: true)
         defer { withExtendedLifetime(fixture) {} }
         let holder = try fixture.person()
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(200 * 365 * 86_400)])
-    func aTimeLimitThatIsNoneIsRefused(_ limit: Duration) throws {
+    func aTimeLimitThatIsInvalidIsRefused(_ limit: Duration) throws {
         let fixture = try UnlockFixture(.file)
         defer { withExtendedLifetime(fixture) {} }
         let person = try fixture.person()
@@ -237,7 +237,7 @@ import Testing
         #expect(try fixture.status().afterFirstUnlock == .locked)
     }
 
-    @Test(arguments: PlantedStamp.possible) func whatIsPlantedAsAStampHindersNobody(_ planted: PlantedStamp) throws {
+    @Test(arguments: PlantedStamp.possible) func aPlantedStampDoesNotBlockPrograms(_ planted: PlantedStamp) throws {
         let fixture = try UnlockFixture(.file)
         defer { withExtendedLifetime(fixture) {} }
         let stamp = fixture.vault.beside(LockStamp.leaf)

@@ -29,7 +29,7 @@ import Testing
     // writers: lock, read, add one, write, lock … error if the lock file was replaced in between
     // member:  ……… removes it ……… puts another one there ……… removes it ………
     // reader:  whole states, never an older one
-    @Test(arguments: [false, true]) func nothingIsTornAndWhatMayBeLostIsTold(_ isReplaced: Bool) throws {
+    @Test(arguments: [false, true]) func nothingIsTornAndWhatMayBeLostIsReported(_ isReplaced: Bool) throws {
         let sandbox = try StressSandbox()
         let writing = Mutex(StressSandbox.writers)
         let results = try concurrently(StressSandbox.writers + 2) { slot -> [WriterLine] in

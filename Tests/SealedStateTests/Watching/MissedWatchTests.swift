@@ -37,7 +37,7 @@ struct MissedWatchTests {
 
     // look | refuses: not yet valid ............. asks when it will be: it is by now
     // time | ......................... has come
-    @Test func aBeginningThatComesDuringTheLookIsTold() async throws {
+    @Test func aBeginningDuringTheCheckIsReported() async throws {
         let clock = TestClock(Date())
         try await fixture.open().write(Note(text: "early"))
         let store = try fixture.open { options in
@@ -68,7 +68,7 @@ struct MissedWatchTests {
 
     // look    | A is refused ....................... takes the mark: B's
     // another | ............ accepts B, refuses it
-    @Test func theRefusalOfABlobThatAnotherThreadAcceptedDuringTheLookIsTold() async throws {
+    @Test func theRefusalOfABlobThatAnotherThreadAcceptedDuringTheLookIsReported() async throws {
         let during = Once()
         let store = try fixture.open { $0.onRejection = { _ in during.run() } }
         let writer = try fixture.open()
@@ -88,7 +88,7 @@ struct MissedWatchTests {
     }
 
     // watcher | gets 1 | no descriptors: refused | descriptors again: gets 2, without a further change
-    @Test func aLackOfDescriptorsIsNotTheLastThingTold() throws {
+    @Test func aLackOfDescriptorsIsNotTheLastThingReported() throws {
         let store = try fixture.open()
         try store.write(ProbeRecord(number: 1))
         let words = ["watch", fixture.place.path, fixture.group.identifier, ProbeRecord.recordName, "-"]
@@ -108,7 +108,7 @@ struct MissedWatchTests {
         try #require(result.exitCode == 0)
     }
 
-    @Test func aContainerThatOthersMayWriteToIsRefusedUntilItIsMended() async throws {
+    @Test func aContainerThatOthersMayWriteToIsRefusedUntilItIsRepaired() async throws {
         let store = try fixture.open()
         try await store.write(Note(text: "safe"))
         let updates = Watching(try store.updates(of: Note.self))

@@ -38,7 +38,7 @@ struct WatchProcessTests {
 
     // writers  | 1 to 8 add one to the record in turn         | ended
     // watchers |        look at some of the values, in order  | the last value
-    @Test func everyWatcherIsToldTheLastValueOfEightWriters() throws {
+    @Test func everyWatcherReceivesTheLastValueOfEightWriters() throws {
         let watchers = try (0..<3).map { _ in try watcher() }
         for watcher in watchers { #expect(try state(watcher) == "absent absent") }
         let words = ["store-increment", fixture.place.path, fixture.group.identifier, "40"]
@@ -66,7 +66,7 @@ struct WatchProcessTests {
         #expect(try state(watcher) == "value 5001")
     }
 
-    @Test func aKilledWriterIsNoticedByNobody() throws {
+    @Test func aKilledWriterDoesNotAffectReaders() throws {
         let watcher = try watcher()
         #expect(try state(watcher) == "absent absent")
         let words = ["store-write-loop", fixture.place.path, fixture.group.identifier, "100000"]

@@ -46,7 +46,7 @@ struct WatchTimeTests {
         #expect(update.refusal == .stale)
     }
 
-    @Test func aValueOfTheFutureIsToldWhenItsTimeHasCome() async throws {
+    @Test func aValueOfTheFutureIsReportedWhenItsTimeHasCome() async throws {
         let writer = try fixture.open { $0.now = { Date() + 1.2 } }
         try await writer.write(Note(text: "early"))
         let reader = try fixture.open { $0.clockSkew = .milliseconds(200) }
