@@ -263,8 +263,9 @@ extension FilePresenterTests {
                 }
             }
             around.wait(for: "subitem moved")
-            let told = around.notes
-            #expect(try #require(told.firstIndex(of: "appeared")) < #require(told.firstIndex(of: "subitem moved")))
+            let reported = around.notes
+            #expect(
+                try #require(reported.firstIndex(of: "appeared")) < #require(reported.firstIndex(of: "subitem moved")))
         }
     }
 

@@ -179,9 +179,9 @@ import Testing
         let address = try #require(shmat(planted, nil, 0))
         UnsafeMutableRawBufferPointer(start: address, count: 4096).copyBytes(from: record.stamp.bytes)
         #expect(shmdt(address) == 0)
-        let anew = try sandbox.memory(capacity: 100_000)
-        try anew.write([UInt8](repeating: 1, count: 100_000))
-        #expect(try anew.read()?.count == 100_000)
+        let reopened = try sandbox.memory(capacity: 100_000)
+        try reopened.write([UInt8](repeating: 1, count: 100_000))
+        #expect(try reopened.read()?.count == 100_000)
         #expect(groupError { _ = try memory.read() }?.code == .ipcRemoved)
     }
 

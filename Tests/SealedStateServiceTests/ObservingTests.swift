@@ -168,8 +168,8 @@ private struct CapturingHandler: LogHandler {
         _ = store.readIfValid(Sign.self)
         _ = store.readIfValid(WrongSign.self, named: Sign.recordName)
         #expect(lines.all.compactMap { $0.metadata["code"] } == ["invalid", "tampered", "tampered"])
-        let told = lines.all.map { "\($0.text) \($0.metadata)" }.joined()
-        #expect(!told.contains(canary) && !told.contains(Sign.canary))
+        let reported = lines.all.map { "\($0.text) \($0.metadata)" }.joined()
+        #expect(!reported.contains(canary) && !reported.contains(Sign.canary))
         let labels = metrics.counters.flatMap { [$0.label] + $0.dimensions.map { "\($0.0)=\($0.1)" } }
         #expect(labels.contains("code=invalid") && !labels.contains { $0.contains("canary") })
     }

@@ -77,16 +77,16 @@ import Testing
 
     @Test func anUpdateKeepsTheCreationDateAndWhatIsNotGiven() throws {
         try vault.add("s", "a", label: "old", [1])
-        let born = try vault.item(service: "s", account: "a")
+        let original = try vault.item(service: "s", account: "a")
         waitForTheNextMillisecond()
         try vault.update("s", "a", value: [2, 2])
         let second = try reopened().item(service: "s", account: "a")
-        #expect(second.created == born.created && second.modified > born.modified)
+        #expect(second.created == original.created && second.modified > original.modified)
         #expect(second.label == "old" && second.size == 2)
         waitForTheNextMillisecond()
         try vault.updateItem(service: "s", account: "a", label: "new")
         let third = try reopened().item(service: "s", account: "a")
-        #expect(third.created == born.created && third.modified > second.modified)
+        #expect(third.created == original.created && third.modified > second.modified)
         #expect(third.label == "new" && third.accessibility == .afterFirstUnlock)
         #expect(try reopened().value("s", "a") == [2, 2])
     }

@@ -155,7 +155,7 @@ import Testing
         let fixture = try UnlockFixture(kind)
         defer { withExtendedLifetime(fixture) {} }
         try fixture.person().unlock()
-        let other = try fixture.anybody()
+        let other = try fixture.withoutCredential()
         try other.makeKey(for: .whenUnlocked)
         let id = try other.activeKey(for: .whenUnlocked).id
         #expect(try fixture.person().activeKey(for: .whenUnlocked).id == id)

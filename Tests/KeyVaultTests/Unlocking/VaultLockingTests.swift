@@ -12,10 +12,10 @@ import Testing
     @Test(arguments: CacheKind.usable) func anUnlockedVaultOpensForEveryProgram(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind)
         defer { withExtendedLifetime(fixture) {} }
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .locked)
         let person = try fixture.person()
         #expect(try person.unlock())
-        let other = try fixture.anybody()
+        let other = try fixture.withoutCredential()
         #expect(try other.isUnlocked())
         #expect(try other.activeKey().id == person.activeKey().id)
     }
@@ -26,13 +26,13 @@ import Testing
         let holder = try fixture.person()
         let sharer = try fixture.person()
         try sharer.unlock()
-        let finder = try fixture.anybody()
+        let finder = try fixture.withoutCredential()
         for vault in [holder, sharer, finder] { #expect(try vault.isUnlocked()) }
         try fixture.lock()
         for vault in [holder, sharer, finder] { #expect(try !vault.isUnlocked()) }
         // The class after first unlock remains available, also for new openings.
         _ = try finder.activeKey()
-        #expect(try !fixture.anybody().isUnlocked())
+        #expect(try !fixture.withoutCredential().isUnlocked())
         // The next unlock reaches all of them again.
         try fixture.person().unlock()
         for vault in [holder, sharer, finder] { #expect(try vault.isUnlocked()) }
@@ -42,9 +42,9 @@ import Testing
         let fixture = try UnlockFixture(kind)
         defer { withExtendedLifetime(fixture) {} }
         try fixture.person().unlock()
-        let finder = try fixture.anybody()
+        let finder = try fixture.withoutCredential()
         try fixture.lock(everything: true)
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .locked)
         #expect(try !finder.isUnlocked())
         // A program with the open vault keeps the class after first unlock.
         _ = try finder.activeKey()
@@ -55,7 +55,7 @@ import Testing
         defer { withExtendedLifetime(fixture) {} }
         let person = try fixture.person()
         try person.unlock(for: .seconds(2))
-        let finder = try fixture.anybody()
+        let finder = try fixture.withoutCredential()
         #expect(try eventually { try !finder.isUnlocked() })
         #expect(try !person.isUnlocked())
         #expect(try fixture.status().whenUnlocked == .locked)
@@ -140,10 +140,10 @@ import Testing
         // Another vault replaces it.
         let other = try UnlockFixture(kind, passphrase: "another")
         try fixture.vault.restore(other.vault.copy())
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .replaced)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .replaced)
         #expect(try fixture.availability() == .replaced)
         try fixture.vault.forgetPlaces()
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .locked)
         #expect(try fixture.availability() == .locked)
     }
 
@@ -166,7 +166,7 @@ import Testing
         let person = try fixture.person()
         #expect(try person.unlock())
         #expect(person.serviceFailure != nil)
-        let finder = try fixture.anybody()
+        let finder = try fixture.withoutCredential()
         #expect(try finder.value("s", "a") == [7])
         #expect(finder.serviceFailure?.code == person.serviceFailure?.code)
         #expect(try fixture.status().whenUnlocked == .unlocked(for: nil))
@@ -174,7 +174,7 @@ import Testing
         if fault != .part { #expect(try fixture.status().afterFirstUnlock == .locked) }
         try fixture.lock()
         #expect(code { () throws(VaultError) in _ = try finder.value("s", "a") } != nil)
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } != nil)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } != nil)
     }
 
     // user:      unlock .................... lock: replaced ...................... open: locked
@@ -191,7 +191,7 @@ import Testing
         #expect(refusal == .replaced)
         unlink(fixture.vault.beside(LockStamp.leaf))
         try fixture.vault.restore(honest)
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .locked)
         #expect(try fixture.status().afterFirstUnlock == .locked)
         #expect(try fixture.status().whenUnlocked == .locked)
     }
@@ -204,7 +204,7 @@ import Testing
         for leaf in VaultPlace.leaves { unlink(fixture.vault.beside(leaf)) }
         #expect(code { () throws(VaultError) in try fixture.lock() } == .missing)
         try fixture.vault.restore(honest)
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .locked)
     }
 
     /// The locking program may run in a sandbox that has neither the keyring nor the runtime directory of the others.
@@ -213,7 +213,7 @@ import Testing
         defer { withExtendedLifetime(fixture) {} }
         let person = try fixture.person()
         try person.unlock()
-        let finder = try fixture.anybody()
+        let finder = try fixture.withoutCredential()
         try UnlockCaches.$current.withValue(UnlockCaches([])) {
             try Vault.lock(fixture.vault.accessGroup, in: fixture.vault.home)
         }
@@ -232,7 +232,7 @@ import Testing
         let name = UnlockName(vaultID: try fixture.person().heldContents.vaultID, .afterFirstUnlock)
         let ticket = UnlockTicket.make(name, root: .random(), deadline: 0)
         try fixture.sandbox.caches.store(ticket, as: name, for: nil)
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .locked)
         #expect(try fixture.availability() == .locked)
         #expect(try fixture.status().afterFirstUnlock == .locked)
     }

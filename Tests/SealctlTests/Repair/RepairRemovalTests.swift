@@ -102,8 +102,8 @@ import Testing
         let edit = try EditSandbox()
         let place = "\(edit.runtime)/sealctl-kept.1234"
         #expect(mkdir(place, 0o700) == 0)
-        let told = try edit.sandbox.shell("XDG_RUNTIME_DIR=\(edit.runtime) $S doctor")
-        #expect(told.exitCode == 0 && told.outputText.contains(place), "\(told.outputText)")
+        let reported = try edit.sandbox.shell("XDG_RUNTIME_DIR=\(edit.runtime) $S doctor")
+        #expect(reported.exitCode == 0 && reported.outputText.contains(place), "\(reported.outputText)")
         #expect(try edit.sandbox.shell("XDG_RUNTIME_DIR=\(edit.runtime) $S repair").outputText == "nothing to repair\n")
     }
 }

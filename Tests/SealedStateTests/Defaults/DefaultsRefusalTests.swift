@@ -188,13 +188,13 @@ extension DefaultsSandbox {
     }
 
     @Test func theHookIsNotifiedOfARefusalAndOfNothingElse() throws {
-        let told = Mutex<[StoreError.Code]>([])
-        try withExtendedLifetime(told) {
-            let own = try sandbox.again { $0.onRejection = { error in told.withLock { $0.append(error.code) } } }
+        let reported = Mutex<[StoreError.Code]>([])
+        try withExtendedLifetime(reported) {
+            let own = try sandbox.again { $0.onRejection = { error in reported.withLock { $0.append(error.code) } } }
             #expect(try own.integer(forKey: "key") == 1)
             try sandbox.damage(sandbox.file)
             #expect(code { _ = try own.integer(forKey: "key") } == .tampered)
-            #expect(told.withLock { $0 } == [.tampered])
+            #expect(reported.withLock { $0 } == [.tampered])
         }
     }
 }

@@ -141,10 +141,10 @@ import Testing
         try GroupSharedMemory.unlink("m", in: container)
         #expect(code { _ = try memory.read(Position.self) } == .container)
         #expect(code { _ = try memory.write(Position(x: 2)) } == .container)
-        let anew = try store.sharedMemory("m", capacity: 1000)
-        #expect(code { _ = try anew.read(Position.self) } == .absent)
-        #expect(try anew.write(Position(x: 3)) > before)
-        #expect(try anew.read(Position.self) == Position(x: 3))
+        let reopened = try store.sharedMemory("m", capacity: 1000)
+        #expect(code { _ = try reopened.read(Position.self) } == .absent)
+        #expect(try reopened.write(Position(x: 3)) > before)
+        #expect(try reopened.read(Position.self) == Position(x: 3))
         try clean()
     }
 

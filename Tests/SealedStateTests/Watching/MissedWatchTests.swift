@@ -62,8 +62,8 @@ struct MissedWatchTests {
         let updates = Watching(try store.updates(of: Note.self))
         #expect(try await updates.next(\.value?.text) == "good")
         try await fixture.open { $0.now = { clock.now + 250 } }.write(Note(text: "early"))
-        let told = try await updates.next { $0.rejection == nil || $0.value?.text == "early" }
-        #expect(told.value?.text == "early")
+        let reported = try await updates.next { $0.rejection == nil || $0.value?.text == "early" }
+        #expect(reported.value?.text == "early")
     }
 
     // look    | A is refused ....................... takes the mark: B's
@@ -81,10 +81,10 @@ struct MissedWatchTests {
             }
         }
         let updates = Watching(try store.updates(of: Note.self))
-        let told = try await updates.next()
+        let reported = try await updates.next()
         let standing = try #require(refusal { _ = try store.read(Note.self) })
-        #expect(told.refusal == .undecodable)
-        #expect(told.rejection?.reason == standing.reason)
+        #expect(reported.refusal == .undecodable)
+        #expect(reported.rejection?.reason == standing.reason)
     }
 
     // watcher | gets 1 | no descriptors: refused | descriptors again: gets 2, without a further change

@@ -45,8 +45,8 @@ struct WatchProcessTests {
         let writers = try (0..<8).map { _ in try ChildProcess("sealed-probe", words) }
         for writer in writers { #expect(try writer.finish().exitCode == 0) }
         for watcher in watchers {
-            let told = numbers(try states(watcher, until: "value 320"))
-            #expect(told == told.sorted() && Set(told).count == told.count)
+            let reported = numbers(try states(watcher, until: "value 320"))
+            #expect(reported == reported.sorted() && Set(reported).count == reported.count)
         }
     }
 
@@ -77,8 +77,8 @@ struct WatchProcessTests {
             _ = try writer.finish()
         }
         let last = try store.snapshot(of: ProbeRecord.self).value.number
-        let told = try states(watcher, until: "value \(last)")
-        #expect(told.allSatisfy { $0.hasPrefix("value ") })
+        let reported = try states(watcher, until: "value \(last)")
+        #expect(reported.allSatisfy { $0.hasPrefix("value ") })
     }
 
     @Test func aCursorIsResumedFromInAnotherProcess() throws {
