@@ -28,7 +28,7 @@ import Testing
             ],
             paths: ["/r/Containers", "/r/Vaults", "/r/Keys", "/r/Watermarks"]),
         Resolution(
-            name: "one directory for everybody and one for this user",
+            name: "one directory for all users and one for this user",
             environment: ["SEALED_GROUPS_HOME": "/r", "SEALED_USER_HOME": "/u", "HOME": "/h"],
             paths: ["/r/Containers", "/r/Vaults", "/u/Keys", "/u/Watermarks"]),
         Resolution(
@@ -39,7 +39,7 @@ import Testing
                 "/u/Watermarks",
             ]),
         Resolution(
-            name: "no home where both directories are told",
+            name: "no home if both directories are stated",
             environment: ["XDG_DATA_HOME": "/d", "SEALED_USER_HOME": "/u"], accountHome: nil,
             paths: ["/d/sealed-groups/Containers", "/d/sealed-groups/Vaults", "/u/Keys", "/u/Watermarks"]),
         Resolution(

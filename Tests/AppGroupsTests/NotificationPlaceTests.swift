@@ -174,7 +174,7 @@ import Testing
         for observer in observers { #expect(try observer.readLine() == "observing") }
         for user in [UnixUser.ada, .bob, .ada] {
             #expect(try start(user, "post", "1").finish().outputText == "posted\n")
-            for observer in observers { #expect(try observer.readLine() == "told") }
+            for observer in observers { #expect(try observer.readLine() == "notified") }
         }
         #expect(try start(.eve, "post", "1").finish().outputText != "posted\n")
         let container = place.path("home/Containers/group.notes/")

@@ -50,7 +50,7 @@ import Testing
         #expect(try observer.readLine() == "observing")
         for _ in 0..<5 {
             try center.post(Self.changed)
-            #expect(try observer.readLine() == "told")
+            #expect(try observer.readLine() == "notified")
         }
         #expect(try observer.finish().exitCode == 0)
     }

@@ -39,7 +39,7 @@ import Testing
         try seal(into: fixture, "Library/Application Support/orphan.sealed", group: fixture.group.identifier)
         do throws(VaultError) {
             _ = try fixture.openOrCreate()
-            Issue.record("a key was born")
+            Issue.record("a key was created")
         } catch {
             #expect(error.code == .orphanedBlobs)
             #expect(error.reason.contains("Library/Application Support/orphan.sealed"))
@@ -110,7 +110,7 @@ import Testing
         try SystemFile.write(container, [1])
         do throws(VaultError) {
             _ = try fixture.openOrCreate()
-            Issue.record("a key was born")
+            Issue.record("a key was created")
         } catch {
             #expect(error.code == .file)
             #expect(error.underlying?.code == .notDirectory)

@@ -31,7 +31,7 @@ struct Profile: SealedRecord, Equatable {
         .field("slug", \.slug, .matches(/[a-z-]+/, upTo: 12, "must have lower-case letters and dashes")),
         .field("tags", \.tags, .length(...2), .custom("must not repeat") { Set($0).count == $0.count }),
         .field("teamID", \.teamID, .required(when: \.isTeam), .range(1...)),
-        .that("endsAt", "must lie behind issuedAt") { $0.endsAt > $0.issuedAt },
+        .that("endsAt", "must be after issuedAt") { $0.endsAt > $0.issuedAt },
     ]
 
     func validate() throws(ValidationFailure) {

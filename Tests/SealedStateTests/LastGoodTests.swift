@@ -52,9 +52,9 @@ import Testing
     @Test func aNewerValueTakesItsPlaceAndTheMarkGoes() throws {
         try fixture.plant([1, 2, 3])
         #expect(try snapshot().rejection?.code == .malformed)
-        try store.write(Note(text: "mended"))
+        try store.write(Note(text: "repaired"))
         let answer = try snapshot()
-        #expect(answer.value.text == "mended" && answer.rejection == nil)
+        #expect(answer.value.text == "repaired" && answer.rejection == nil)
     }
 
     @Test func anExpiredLastGoodValueIsNotReturned() throws {

@@ -80,7 +80,7 @@ import Testing
         let reader = Reader(sandbox.path("a/file"))
         let registration = try monitor.watch(sandbox.path("a/file")) { reader.look($0) }
         let untouched = MonitorCalls()
-        let other = try monitor.watch(sandbox.path("untouched/by/anybody"), untouched)
+        let other = try monitor.watch(sandbox.path("untouched/by/tests"), untouched)
 
         try sandbox.file("held", "")
         #expect(gate.waitForArrival())

@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test func theEntryHoldsNoValueInPlaintext() throws {
-        let canary = Array("a value that nobody may see".utf8)
+        let canary = Array("a value that must not be visible".utf8)
         let bytes = try forge.entry("s", "a", value: canary).bytes
         #expect(!bytes.indices.contains { bytes[$0...].starts(with: canary.prefix(8)) })
         let entry = try forge.entry("s", "b", value: canary + value(300))

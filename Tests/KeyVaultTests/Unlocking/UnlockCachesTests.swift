@@ -26,7 +26,7 @@ private final class FakeCache: UnlockCache {
     func fail(with code: VaultError.Code?) { state.withLock { $0.failure = code } }
 
     private func check() throws(VaultError) {
-        if let code = state.withLock({ $0.failure }) { throw VaultError(code, "test", "a cache", "As told.") }
+        if let code = state.withLock({ $0.failure }) { throw VaultError(code, "test", "a cache", "As requested.") }
     }
 
     func store(_ ticket: UnsafeRawBufferPointer, as name: UnlockName, for lifetime: Duration?) throws(VaultError) {

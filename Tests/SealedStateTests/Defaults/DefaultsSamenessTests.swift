@@ -2,7 +2,7 @@ import SealedState
 import Testing
 
 /// Tests of changes that are detected byte by byte, and of values that are read with the type that was written.
-@Suite("SealedDefaults: the same and not the same") struct DefaultsSamenessTests {
+@Suite("SealedDefaults: equality of values") struct DefaultsSamenessTests {
     let sandbox: DefaultsSandbox
     var defaults: SealedDefaults { sandbox.defaults }
 

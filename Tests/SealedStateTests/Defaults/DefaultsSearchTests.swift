@@ -1,7 +1,7 @@
 import SealedState
 import Testing
 
-@Suite("SealedDefaults: where a value comes from") struct DefaultsSearchTests {
+@Suite("SealedDefaults: the domain of a value") struct DefaultsSearchTests {
     let key = DefaultsKey("key", default: "the key's own")
 
     @Test func eachDomainCoversTheOnesBehindIt() throws {

@@ -54,7 +54,7 @@ import Testing
             // Children that took the lease end with this round.
             if others.allSatisfy({ (try? $0.readLine(timeLimit: .seconds(10))) == "reused" }) { return }
         }
-        Issue.record("nobody ever reused")
+        Issue.record("the others did not reuse the result in any round")
     }
 
     @Test func aHolderThatDiesIsFollowedAtOnceAndNotAfterItsTime() throws {
@@ -194,7 +194,7 @@ import Testing
             switch self {
             case .flippedBit: bytes[bytes.count - 3] ^= 1
             case .cut: bytes.removeLast(20)
-            case .replaced: bytes = Array("somebody was here".utf8)
+            case .replaced: bytes = Array("another program was here".utf8)
             case .putBack: bytes = older
             case .removed: return
             }

@@ -29,7 +29,7 @@ private final class Once: Sendable {
 }
 
 /// Tests of events between a look and its consequences.
-@Suite("Watching what comes during a look", .timeLimit(.minutes(5)))
+@Suite("Watching: changes during a check", .timeLimit(.minutes(5)))
 struct MissedWatchTests {
     let fixture: StoreFixture
 
