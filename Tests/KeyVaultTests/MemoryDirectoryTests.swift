@@ -76,7 +76,7 @@ import Testing
             let memory = try roster(choice)
             #expect(code { () throws(VaultError) in _ = try memory.load() } == .corrupt)
         }
-        // The damaged file is named, whichever it is.
+        // The damaged file is named, in either directory.
         let damaged = directory.path("state/sealed-groups/Rosters/\(group.identifier).roster")
         let good = try SystemFile.read(damaged)
         try SystemFile.write(damaged, [1])

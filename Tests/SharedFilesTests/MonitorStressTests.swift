@@ -32,7 +32,7 @@ import Testing
     }
 
     //  child                                      monitor's thread
-    //  rename, remove, link, make at random       walk the way anew, call
+    //  rename, remove, link, make at random       walk the way again, call
     //  put a new value in place                   call; look
     //                                             ... the value is seen, or one call was missing
     @Test(arguments: 1...4) func theLastValueIsSeenHoweverItGotThere(_ seed: Int) throws {
@@ -72,7 +72,7 @@ import Testing
     //  make `held`                       held in a handler
     //  more events than the queue holds
     //  move the directory, make another
-    //  let go                            overflow: every way anew, every handler once more
+    //  let go                            overflow: every way again, every handler once more
     @Test func anOverflowIsARescanForEveryWatcher() throws {
         try sandbox.place.directory("inside/a")
         let gate = Gate()

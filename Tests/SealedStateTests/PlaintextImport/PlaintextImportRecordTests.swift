@@ -30,7 +30,7 @@ import Testing
         #expect(again.word == "alreadySealed" && !again.isSourceRemoved)
         #expect(try sandbox.fixture.blob("state") == blob)
         #expect(try sandbox.plaintext == ["state.json"])
-        // Without that option the move removes the source, and writes nothing anew.
+        // Without that option the move removes the source, and writes nothing again.
         let last = try sandbox.importer().record(path, as: "state")
         #expect(last.word == "alreadySealed" && last.isSourceRemoved)
         #expect(try sandbox.fixture.blob("state") == blob)
