@@ -26,7 +26,7 @@ struct JSONLayout {
             if json[position] == UInt8(ascii: "\"") {
                 position = layout.copyString(from: position)
             } else {
-                layout.lay(json[position], at: position)
+                layout.layOut(json[position], at: position)
                 position += 1
             }
         }
@@ -62,7 +62,7 @@ struct JSONLayout {
         return position + 1
     }
 
-    private mutating func lay(_ byte: UInt8, at position: Int) {
+    private mutating func layOut(_ byte: UInt8, at position: Int) {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             output.append(byte)
