@@ -1,4 +1,4 @@
-/// Lays checked JSON out anew: the order and every value stay as they are.
+/// Formats checked JSON: the order and every value stay unchanged.
 struct JSONLayout {
     private let json: UnsafeRawBufferPointer
     private let isIndented: Bool
