@@ -67,7 +67,7 @@ import Testing
 
     //  first                   second
     //  a, b, c                 c, b, a
-    //  again and again         again and again
+    //  repeatedly              repeatedly
     @Test func oppositeOrdersNeverWaitForEachOtherForEver() throws {
         let paths = ["a", "b", "c"].map { sandbox.path($0) }
         for path in paths { try SystemFile.write(path, Array("0".utf8)) }

@@ -77,7 +77,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
             ) {
                 try $0.succeed(["init", "--group", "group.other"])
             },
-            Mistake(what: "a key file that is none", arguments: ["list", "--key-file", "k"], status: 65) {
+            Mistake(what: "an invalid key file", arguments: ["list", "--key-file", "k"], status: 65) {
                 try $0.file("k", Array("hello".utf8))
             },
             Mistake(what: "a damaged vault", arguments: ["list"], status: 65) { try $0.flip($0.vault, at: 9) },

@@ -8,7 +8,7 @@ import Testing
 
 @testable import SealedState
 
-/// What a write knows of a header before it has the record's lock counts under the lock only for the same bytes.
+/// A write may use its check of a header from before the lock only if the bytes are the same under the lock.
 @Suite struct SeenHeaderTests {
     private let fixture: StoreFixture
     private let store: SealedStore

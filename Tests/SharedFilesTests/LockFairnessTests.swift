@@ -13,7 +13,7 @@ import Testing
         file = LockFile(directory: sandbox.inside, name: "lock")
     }
 
-    /// Starts a child that takes the slot again and again without a pause.
+    /// Starts a child that takes the slot repeatedly without a pause.
     private func writer() throws -> ChildProcess {
         let words = ["lock-loop", sandbox.path(""), "lock", "3", "1000", sandbox.path("counter")]
         let child = try ChildProcess("sealed-probe", words)

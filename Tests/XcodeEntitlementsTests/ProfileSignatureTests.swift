@@ -43,8 +43,9 @@ import Testing
 
     /// `Fixtures/profiles/README.md` lists the fault of each.
     @Test(arguments: [
-        "strangers", "developer", "rootless", "early", "strict", "mute", "lay", "below", "impostor-authority",
+        "strangers", "developer", "rootless", "early", "strict", "mute", "below", "impostor-authority",
         "impostor-signer", "two",
+        "lay",  // words: the name of a profile
     ])
     func noOtherUserIsAccepted(_ name: String) throws {
         #expect(isRefused(try signature("\(name).mobileprovision")))

@@ -40,7 +40,7 @@ import Testing
 
     @Test(arguments: [true, false], [true, false])
     func textInUTF16IsReadAsTheSameText(isLittle: Bool, hasMark: Bool) {
-        let text = "token = caf\u{E9} \u{1F511}\r\nsecond line of plain letters, long enough to tell\n"
+        let text = "token = caf\u{E9} \u{1F511}\r\nsecond line of plain letters, long enough to read\n"
         let units = (hasMark ? [0xFEFF] : []) + Array(text.utf16)
         let bytes = units.flatMap { unit -> [UInt8] in
             let pair = [UInt8(unit & 0xFF), UInt8(unit >> 8)]

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Tests of a member that removes the lock file again and again while eight others write.
+/// Tests of a member that removes the lock file repeatedly while eight others write.
 ///
 /// Guaranteed: no torn state, no rollback of a state that a reader has accepted, no sequence acknowledged twice, and an
 /// error (`lockLost`) for each writer that may have overwritten another's value. Not guaranteed: an update can be lost.

@@ -132,7 +132,7 @@ package final class RosterAuthority: Sendable {
         guard known.file != file || known.memory != note || file == nil else { return false }
         let before = known.current.roster
         let loaded = try? memory.load()
-        // What a person took out of the memory is not put back.
+        // A state that a person removed from the memory is not restored.
         if let loaded, known.memory != note { memory.keep(loaded) }
         let remembered = loaded ?? before.map { RosterMemory.Contents(teamKey: $0.roster.team, roster: $0) }
         let current = Self.decide(

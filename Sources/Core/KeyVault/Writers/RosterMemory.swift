@@ -101,7 +101,7 @@ package struct RosterMemory: Sendable {
         try file.update("remember the roster", durability: .durable) { () throws(VaultError) in
             if let known = try load(), !contents.isNewer(than: known) {
                 remembered = known
-                // What only the other directory has is stored here as well.
+                // A state that only the other directory has is stored here as well.
                 return try load(file) == known ? nil : Self.encode(known)
             }
             return Self.encode(contents)

@@ -77,7 +77,7 @@ enum HostileProfiles {
             ("no version", { message(list("", nil), version: []) }),
             ("a version that is text", { message(list("", nil), version: [0x0C, 1, 0x61]) }),
             (
-                "a certificate that is none",
+                "an invalid certificate",
                 { message(list("", nil), certificates: Der.tagged(0, Der.sequence([5, 0]))) }
             ),
             ("an empty certificate", { message(list("", nil), certificates: Der.tagged(0, Der.sequence([]))) }),
