@@ -19,7 +19,7 @@ import Testing
         "TEAM.*",
         "ABCDE12345..*", "", "ABCDE12345", "abcde12345.*",
     ])
-    func whatIsNoPatternIsRefused(text: String) {
+    func anInvalidPatternIsRefused(text: String) {
         #expect(throws: AppGroupError.self) { try AccessGroupPattern(text) }
     }
 

@@ -68,7 +68,7 @@ import Testing
         #expect(error?.code == .unsafeContainer)
     }
 
-    @Test func whatTurnsUnsafeAfterwardsIsRefusedWhenItIsUsed() throws {
+    @Test func aContainerThatBecomesUnsafeIsRefusedOnUse() throws {
         let container = try open()
         #expect(chmod(temporary.path(group, "Library/Caches"), 0o777) == 0)
         let error = #expect(throws: AppGroupError.self) { try container.directory(.caches) }
@@ -88,7 +88,7 @@ import Testing
         #expect(throws: Never.self) { try open() }
     }
 
-    @Test func anAncestorThatEverybodyMayWriteIsRefusedUntilTheAdviceIsFollowed() throws {
+    @Test func aWorldWritableAncestorIsRefusedUntilTheAdviceIsFollowed() throws {
         _ = try open()
         #expect(chmod(temporary.base, 0o777) == 0)
         let error = #expect(throws: AppGroupError.self) { try open() }

@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test(arguments: [(32, true), (33, false)])
-    func moreOperatorsThanAnybodyWritesAreGivenUp(count: Int, isResolved: Bool) {
+    func tooManyOperatorsAreRefused(count: Int, isResolved: Bool) {
         let text = "$(A" + String(repeating: ":upper", count: count) + ")"
         #expect(Self.variables.expand(text).isResolved == isResolved)
     }

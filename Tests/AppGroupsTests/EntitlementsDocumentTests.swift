@@ -24,7 +24,7 @@ import Testing
         </plist>
         """
 
-    @Test func everyKeyIsTakenAsItStands() throws {
+    @Test func everyKeyIsUsedUnchanged() throws {
         let document = try EntitlementsDocument(parsing: Array(Self.xml.utf8))
         #expect(document.applicationGroups == ["group.com.example.app", "$(TeamIdentifierPrefix)x"])
         #expect(document.keychainAccessGroups == ["$(AppIdentifierPrefix)com.example.shared"])
@@ -48,7 +48,7 @@ import Testing
         #expect(try EntitlementsDocument(parsing: binary) == xml)
     }
 
-    @Test func aMissingKeyIsNoEmptyOne() throws {
+    @Test func aMissingKeyIsNotAnEmptyOne() throws {
         let document = try EntitlementsDocument(
             .dictionary(["com.apple.security.application-groups": .array([])]))
         #expect(document.applicationGroups == [])
@@ -122,7 +122,7 @@ import Testing
         ("missing", FileError.Code.notFound), ("link", .unsafePath), ("fifo", .notRegularFile),
         ("directory", .notRegularFile), ("large", .tooLarge), ("a\0b", .invalidName),
     ])
-    func whatIsNoReadableFileIsRefused(name: String, code: FileError.Code) throws {
+    func anUnreadableFileIsRefused(name: String, code: FileError.Code) throws {
         try directory.file("a", EntitlementsDocumentTests.xml)
         try directory.link("link", to: "a")
         try directory.fifo("fifo")

@@ -88,7 +88,7 @@ import Testing
         #expect(error?.code == .malformedEntitlements)
     }
 
-    @Test func anErrorStaysShortWhateverTheFileHolds() throws {
+    @Test func anErrorStaysShortRegardlessOfTheContents() throws {
         let document = try Self.document((0..<5000).map { "bad \($0) " + String(repeating: "x", count: 200) })
         let error = #expect(throws: AppGroupError.self) { try Entitlements(document) }
         #expect(error.map { $0.description.utf8.count < 10_000 } == true)
@@ -224,7 +224,7 @@ extension EntitlementsTests {
         #expect(try !entitlements.holds(AccessGroup("group.x")))
     }
 
-    @Test func aWildcardOfAProgramIsNoGroup() throws {
+    @Test func aWildcardOfAProgramIsNotAGroup() throws {
         let entitlements = Entitlements(applicationGroups: [], applicationIdentifier: "ABCDE12345.*")
         #expect(entitlements.allAccessGroups.isEmpty)
         #expect(try !entitlements.holds(AccessGroup("ABCDE12345.x")))

@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: GroupContainer.StandardDirectory.allCases)
-    func aStandardDirectoryIsOpenedWhereItIsSaidToBe(place: GroupContainer.StandardDirectory) throws {
+    func aStandardDirectoryIsOpenedAtItsDocumentedPath(place: GroupContainer.StandardDirectory) throws {
         let container = try open()
         let expected = try container.root.attributes(place.relativePath)
         #expect(try container.directory(place).attributes(".").isSameFile(as: expected))

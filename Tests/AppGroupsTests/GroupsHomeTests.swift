@@ -28,7 +28,7 @@ import Testing
             ],
             paths: ["/r/Containers", "/r/Vaults", "/r/Keys", "/r/Watermarks"]),
         Resolution(
-            name: "one directory for everybody and one for this user",
+            name: "one directory for all users and one for this user",
             environment: ["SEALED_GROUPS_HOME": "/r", "SEALED_USER_HOME": "/u", "HOME": "/h"],
             paths: ["/r/Containers", "/r/Vaults", "/u/Keys", "/u/Watermarks"]),
         Resolution(
@@ -39,7 +39,7 @@ import Testing
                 "/u/Watermarks",
             ]),
         Resolution(
-            name: "no home where both directories are told",
+            name: "no home if both directories are stated",
             environment: ["XDG_DATA_HOME": "/d", "SEALED_USER_HOME": "/u"], accountHome: nil,
             paths: ["/d/sealed-groups/Containers", "/d/sealed-groups/Vaults", "/u/Keys", "/u/Watermarks"]),
         Resolution(
@@ -175,7 +175,7 @@ import Testing
 
     /// Another user who can rename the contents of a home could remove a user's memory of a vault.
     @Test(arguments: [(0o700, true), (0o755, true), (0o1777, true), (0o3770, true), (0o770, false), (0o2770, false)])
-    func whatOneUserRemembersLiesWhereOthersCannotRenameIt(mode: UInt32, isInHome: Bool) throws {
+    func aUsersMemoryIsInADirectoryThatOthersCannotRename(mode: UInt32, isInHome: Bool) throws {
         let directory = try TemporaryDirectory()
         let root = directory.path("groups")
         #expect(mkdir(root, 0o700) == 0 && chmod(root, mode) == 0)
@@ -188,7 +188,7 @@ import Testing
 
     /// Another user who can rename the home itself could remove the memory with it.
     @Test(arguments: [(0o755, true), (0o1777, true), (0o2770, false), (0o777, false)])
-    func whatOneUserRemembersLiesWhereOthersCannotRenameTheHome(mode: UInt32, isInHome: Bool) throws {
+    func aUsersMemoryIsInAHomeThatOthersCannotRename(mode: UInt32, isInHome: Bool) throws {
         let directory = try TemporaryDirectory()
         let (team, groups) = (directory.path("team"), directory.path("team/groups"))
         #expect(mkdir(team, 0o700) == 0 && chmod(team, mode) == 0)
@@ -221,7 +221,7 @@ import Testing
         }
     }
 
-    @Test func whatWasRememberedWhileOthersCouldRenameTheHomeIsKnown() throws {
+    @Test func memoriesOfARenamableHomeAreKnown() throws {
         let directory = try TemporaryDirectory()
         let home = { () throws -> GroupsHome in
             try GroupsHome(

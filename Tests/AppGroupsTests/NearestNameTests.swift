@@ -18,7 +18,7 @@ import Testing
         ("GROUP.COM.EXAMPLE.APPS", "group.com.example.apps"),
         ("group.com.exmaple.other", "group.com.example.other"),
     ])
-    func whatWasMeantIsFound(text: String, expected: String) {
+    func theNearestNameIsFound(text: String, expected: String) {
         let names = ["group.com.example.apps", "group.com.example.app", "group.com.example.other", "ABCDE12345.x"]
         #expect(NearestName.nearest(to: text, among: names) == expected)
     }
@@ -32,11 +32,11 @@ import Testing
     }
 
     @Test(arguments: ["org.other", "", "group"])
-    func whatIsFarFromAllIsNone(text: String) {
+    func aDistantNameHasNoNearestName(text: String) {
         #expect(NearestName.nearest(to: text, among: ["group.com.example.app"]) == nil)
     }
 
-    @Test func amongNoneIsNone() {
+    @Test func anEmptyListHasNoNearestName() {
         #expect(NearestName.nearest(to: "group.x", among: []) == nil)
     }
 

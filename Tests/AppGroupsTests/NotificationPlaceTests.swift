@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Plant.possible) func whatIsPlantedUnderTheNameIsRefusedAndLeftAlone(_ plant: Plant) throws {
+    @Test(arguments: Plant.possible) func aFilePlantedUnderTheNameIsRefusedAndLeftAlone(_ plant: Plant) throws {
         let sandbox = try NotificationSandbox()
         try sandbox.center.post("other")
         let precious = sandbox.path("precious")
@@ -149,7 +149,7 @@ import Testing
         try sandbox.center.post(Self.changed)
     }
 
-    @Test func whatIsMadeIsTheOwnersAlone() throws {
+    @Test func createdFilesAreTheOwnersAlone() throws {
         let sandbox = try NotificationSandbox()
         try sandbox.center.post(Self.changed)
         #expect(mode(of: sandbox.path(".notifications")) == 0o700)
@@ -160,7 +160,7 @@ import Testing
     // MARK: Shared
 
     @Test(.enabled(if: UnixUser.canBecome, "needs root and setpriv"), arguments: ["000", "077"])
-    func theMembersOfAUnixGroupHearEachOther(_ umask: String) throws {
+    func theMembersOfAUnixGroupReceiveEachOthersPosts(_ umask: String) throws {
         let place = try TemporaryDirectory()
         #expect(chmod(place.path, 0o755) == 0)
         let home = GroupsHome(root: place.path("home"))
@@ -174,7 +174,7 @@ import Testing
         for observer in observers { #expect(try observer.readLine() == "observing") }
         for user in [UnixUser.ada, .bob, .ada] {
             #expect(try start(user, "post", "1").finish().outputText == "posted\n")
-            for observer in observers { #expect(try observer.readLine() == "told") }
+            for observer in observers { #expect(try observer.readLine() == "notified") }
         }
         #expect(try start(.eve, "post", "1").finish().outputText != "posted\n")
         let container = place.path("home/Containers/group.notes/")

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct NotificationStressTests {
     private static let changed = NotificationTests.changed
 
-    @Test func theLastPostOfEightProcessesIsTold() async throws {
+    @Test func theLastPostOfEightProcessesIsReported() async throws {
         let sandbox = try NotificationSandbox()
         let observer = Following(sandbox.center, Self.changed)
         let observation = try observer.start()

@@ -23,7 +23,7 @@ import Testing
         observation.cancel()
     }
 
-    @Test func anObserverIsToldOfItsOwnProcessesPosts() async throws {
+    @Test func anObserverIsNotifiedOfItsOwnProcessesPosts() async throws {
         let counter = NotificationCounter()
         let observation = try center.observe(Self.changed, counter)
         for round in 0..<20 {
@@ -34,7 +34,7 @@ import Testing
         observation.cancel()
     }
 
-    @Test func anObserverIsToldOfAnotherProcessesPosts() async throws {
+    @Test func anObserverIsNotifiedOfAnotherProcessesPosts() async throws {
         let counter = NotificationCounter()
         let observation = try center.observe(Self.changed, counter)
         for _ in 0..<5 {
@@ -45,17 +45,17 @@ import Testing
         observation.cancel()
     }
 
-    @Test func anotherProcessIsToldOfOurPosts() throws {
+    @Test func anotherProcessIsNotifiedOfOurPosts() throws {
         let observer = try sandbox.child("observe", Self.changed)
         #expect(try observer.readLine() == "observing")
         for _ in 0..<5 {
             try center.post(Self.changed)
-            #expect(try observer.readLine() == "told")
+            #expect(try observer.readLine() == "notified")
         }
         #expect(try observer.finish().exitCode == 0)
     }
 
-    @Test func whatWasPostedBeforeIsNotTold() async throws {
+    @Test func earlierPostsAreNotReported() async throws {
         try center.post(Self.changed)
         let counter = NotificationCounter()
         let observation = try center.observe(Self.changed, counter)
@@ -66,7 +66,7 @@ import Testing
         observation.cancel()
     }
 
-    @Test func anObserverOfAnotherNameIsNotTold() async throws {
+    @Test func anObserverOfAnotherNameIsNotNotified() async throws {
         let counter = NotificationCounter()
         let observations = try ["com.example.app", "com.example.app.changed.more", "COM.example.app.changed", "%63om"]
             .map { try center.observe($0, counter) }
@@ -114,7 +114,7 @@ import Testing
         #expect(try await task.value == 0)
     }
 
-    @Test func afterACancelNothingIsTold() async throws {
+    @Test func afterACancelNothingIsReported() async throws {
         let counter = NotificationCounter()
         let observation = try center.observe(Self.changed, counter)
         try center.post(Self.changed)

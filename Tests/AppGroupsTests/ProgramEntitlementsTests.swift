@@ -102,7 +102,7 @@ import Testing
     }
 
     @Test(arguments: ["TEAM", "abcde12345"])
-    func aTeamThatIsNoneMakesTheFileUnusable(team: String) throws {
+    func anInvalidTeamMakesTheFileUnusable(team: String) throws {
         try directory.file(beside, Self.text(Self.group))
         #expect(try say(["SEALED_TEAM_ID": team]) == ["unusableEntitlements", "entitlements"])
     }

@@ -35,7 +35,7 @@ struct SharedContainerTests {
 
     // MARK: Making
 
-    @Test(arguments: masks) func aSharedContainerIsOpenToItsGroupWhateverTheUmask(_ mask: mode_t) async throws {
+    @Test(arguments: masks) func aSharedContainerIsOpenToItsGroupRegardlessOfTheUmask(_ mask: mode_t) async throws {
         await #expect(processExitsWith: .success) { [root = root as String, mask = mask as mode_t] in
             try become(.ada, umask: mask)
             let container = try openShared(root, sharing: SharedContainerTests.team)
@@ -116,7 +116,7 @@ struct SharedContainerTests {
         }
     }
 
-    @Test(arguments: [true, false]) func whoIsNotAMemberGetsNothing(_ creating: Bool) async throws {
+    @Test(arguments: [true, false]) func aNonmemberGetsNothing(_ creating: Bool) async throws {
         await make()
         await #expect(processExitsWith: .success) { [root = root as String, creating = creating as Bool] in
             try become(.eve, umask: 0)
@@ -224,7 +224,7 @@ struct SharedContainerTests {
     }
 
     /// In /tmp and its like any member of the group could have taken the name first.
-    @Test func aHomeThatSomebodyMadeWhereEverybodyCanIsRefused() async throws {
+    @Test func anotherUsersHomeInAWorldWritableDirectoryIsRefused() async throws {
         await make()
         #expect(chmod(place.path("top"), 0o1777) == 0)
         await #expect(processExitsWith: .success) { [root = root as String] in

@@ -12,7 +12,7 @@ import Testing
         #expect(throwingCode { try ContainerAuditor().audit(path: directory.path("none")) } == .notFound)
     }
 
-    @Test func aFileAndALinkAreNoDirectories() throws {
+    @Test func aFileAndALinkAreNotDirectories() throws {
         try directory.file("file", "x")
         try directory.link("link", to: ".")
         for name in ["file", "link"] {
@@ -26,7 +26,7 @@ import Testing
         #expect(try SystemFile.names(sandbox.directory.path) == [])
     }
 
-    @Test func aLinkInAContainersPlaceIsNoDirectory() throws {
+    @Test func aLinkInAContainersPlaceIsNotADirectory() throws {
         let sandbox = try AuditSandbox()
         _ = try sandbox.store()
         try #require(rename(sandbox.container, sandbox.directory.path("moved")) == 0)

@@ -78,7 +78,7 @@ struct ChangedByte: Sendable, CustomTestStringConvertible {
         #expect(report.file(path)?.verdict == .refused("wrongName"))
     }
 
-    @Test func aBlobOfAnotherGroupIsInTheWrongPlaceAndSaysSo() throws {
+    @Test func aBlobOfAnotherGroupIsReportedInTheWrongPlace() throws {
         let foreign = try SealedStore(group: try AppGroup("group.com.example.other"), in: sandbox.home)
         try sandbox.put("\(AuditSandbox.records)/state.sealed", try foreign.seal("x", as: "state", sequence: 9))
         let report = try sandbox.audit()

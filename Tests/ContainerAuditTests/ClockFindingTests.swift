@@ -9,7 +9,7 @@ import Testing
     private let sandbox: AuditSandbox
     init() throws { sandbox = try AuditSandbox() }
 
-    @Test func whatReadersFoundExpiredStaysSoWhenTheClockIsSetBack() throws {
+    @Test func expiredRecordsStayExpiredWhenTheClockIsSetBack() throws {
         let store = try sandbox.filled()
         try store.write(Token(text: "short", end: Date() + 1000), named: "short")
         #expect(try sandbox.audit().ids == [])

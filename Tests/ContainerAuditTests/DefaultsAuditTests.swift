@@ -14,13 +14,13 @@ import Testing
 
     private var file: String { sandbox.path("Library/Preferences/\(sandbox.group).sealed") }
 
-    @Test func aSoundSuiteIsNoFinding() throws {
+    @Test func aSoundSuiteIsNotAFinding() throws {
         let report = try sandbox.audit()
         #expect(report.ids == [] && report.isClean)
         #expect(try sandbox.auditByPath().ids == [])
     }
 
-    @Test func aLargeSuiteIsNoFinding() throws {
+    @Test func aLargeSuiteIsNotAFinding() throws {
         let defaults = try sandbox.store().defaults()
         for key in ["a", "b", "c"] { try defaults.set([UInt8](repeating: 0, count: 1 << 20), forKey: key) }
         #expect(try sandbox.audit().ids == [])

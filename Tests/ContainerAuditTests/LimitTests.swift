@@ -10,7 +10,7 @@ import Testing
         try sandbox.filled()
     }
 
-    @Test func whatLiesTooDeepIsSaid() throws {
+    @Test func filesThatAreTooDeepAreReported() throws {
         var limits = AuditLimits()
         limits.maximumDepth = 4
         let report = try sandbox.audit(limits: limits)
@@ -19,7 +19,7 @@ import Testing
         #expect(report.verdict(ofRecord: "state") == .verified)
     }
 
-    @Test func moreNamesThanAllowedAreSaid() throws {
+    @Test func moreNamesThanAllowedAreReported() throws {
         var limits = AuditLimits()
         limits.maximumEntries = 3
         let report = try sandbox.audit(limits: limits)
@@ -27,14 +27,14 @@ import Testing
         #expect(report.findings.first?.path == ".")
     }
 
-    @Test func aBlobBeyondTheLimitIsNotOpenedAndSaid() throws {
+    @Test func aBlobBeyondTheLimitIsReportedAndNotOpened() throws {
         var limits = AuditLimits()
         limits.maximumSealedBytes = 10
         let report = try sandbox.audit(limits: limits)
         #expect(report.ids == ["file.unexamined", "file.unexamined"])
     }
 
-    @Test func aNameThatIsNoTextIsSaid() throws {
+    @Test func aNonTextNameIsReported() throws {
         let bytes = Array(sandbox.path("odd").utf8CString.dropLast()) + [CChar(bitPattern: 0xFF), 0]
         let file = open(bytes, O_WRONLY | O_CREAT, 0o600)
         try #require(file >= 0)

@@ -39,7 +39,7 @@ import Testing
         #expect(try sandbox.audit().ids == [])
     }
 
-    @Test func aRecordThatWasMovedIsFoundWhereItLies() throws {
+    @Test func aMovedRecordIsFoundInItsPlace() throws {
         try #require(rename(sandbox.path(ofRecord: "state"), sandbox.path(ofRecord: "other")) == 0)
         #expect(try sandbox.audit().ids == ["blob.wrong-place"])
     }
@@ -49,7 +49,7 @@ import Testing
         #expect(try sandbox.auditByPath().ids == [])
     }
 
-    @Test func whatLimitsKeptUnseenIsNotCalledMissing() throws {
+    @Test func filesBeyondTheLimitsAreNotReportedAsMissing() throws {
         try remove("state")
         var limits = AuditLimits()
         limits.maximumEntries = 1

@@ -80,7 +80,7 @@ struct PlantedFile: Sendable, CustomTestStringConvertible {
         #expect(report.finding("blob.not-sealed")?.severity == .high)
     }
 
-    @Test func anEmptyFileIsNoPlaintext() throws {
+    @Test func anEmptyFileIsNotPlaintext() throws {
         _ = try sandbox.store()
         try sandbox.put("empty", [])
         let report = try sandbox.audit()

@@ -25,7 +25,7 @@ import Testing
     //  writes 2
     //                                puts blob 1 back
     //                                reads what was accepted from disk: replayed
-    @Test func whatAnotherProcessAcceptedCounts() throws {
+    @Test func statesAcceptedByAnotherProcessCount() throws {
         let store = try sandbox.store()
         try store.write(Token(text: "first"))
         let old = try SystemFile.read(sandbox.path(ofRecord: "state"))
@@ -61,7 +61,7 @@ import Testing
     }
 
     // A copy has another path, so the remembered states of the original do not count.
-    @Test func firstContactIsSaid() throws {
+    @Test func firstContactIsReported() throws {
         try sandbox.filled()
         let other = try AuditSandbox(copying: sandbox)
         try forget(other)

@@ -16,20 +16,20 @@ import Testing
         return sandbox
     }
 
-    @Test func whatTheGroupSharesIsNoFinding() throws {
+    @Test func sharedFilesOfTheGroupAreNotFindings() throws {
         let report = try sharedSandbox().audit()
         #expect(report.findings.map(\.id) == [])
         #expect(report.withKeys)
     }
 
-    @Test func whatOthersMayWriteIsOneAllTheSame() throws {
+    @Test func aFileWritableForOthersIsAFindingAnyway() throws {
         let sandbox = try sharedSandbox()
         chmod(sandbox.path(ofRecord: "state"), 0o666)
         #expect(try sandbox.audit().findings.map(\.id).contains("mode.world-writable"))
     }
 
     @Test(.enabled(if: geteuid() == 0, "needs to give a file to another unix group"))
-    func whatAnotherUnixGroupMayWriteIsOne() throws {
+    func aFileWritableForAnotherUnixGroupIsAFinding() throws {
         let sandbox = try sharedSandbox()
         try #require(chown(sandbox.path(ofRecord: "state"), uid_t.max, getegid() + 4321) == 0)
         #expect(try sandbox.audit().findings.map(\.id).contains("mode.group-writable"))

@@ -91,7 +91,7 @@ import Testing
         #expect(try sandbox.audit().ids == ["plaintext.file"])
     }
 
-    @Test func bytesBehindAListAreNoList() throws {
+    @Test func bytesAfterAListAreNotAList() throws {
         let words = ["present", sandbox.path(".coordination"), sandbox.path("Library/file")]
         let presenter = try ChildProcess("sealed-probe", words)
         #expect(try presenter.readLine() == "presenting")
@@ -138,14 +138,14 @@ import Testing
         #expect(try sandbox.audit().ids == ["link.leaves-container"])
     }
 
-    @Test func aSecondNameOfAnotherFileIsNoSignal() throws {
+    @Test func aSecondNameOfAnotherFileIsNotASignal() throws {
         try sandbox.put("Library/Caches/other", randomBytes(16))
         try sandbox.put(".notifications/posted", randomBytes(16))
         try #require(link(sandbox.path("Library/Caches/other"), sandbox.path(".notifications/name")) == 0)
         #expect(try sandbox.audit().ids == ["plaintext.file", "plaintext.file"])
     }
 
-    @Test func whatOthersMayWriteIsToldThereAsWell() throws {
+    @Test func filesWritableForOthersAreReportedThereAsWell() throws {
         try sandbox.put(".notifications/name", randomBytes(16), mode: 0o666)
         #expect(try sandbox.audit().ids.contains("mode.world-writable"))
     }

@@ -29,7 +29,7 @@ import Testing
         #expect(report.finding("keyfile.absent")?.path == sandbox.keyFile)
     }
 
-    @Test func aLockedVaultIsNoFaultAndIsSaid() throws {
+    @Test func aLockedVaultIsNotAFaultAndIsReported() throws {
         let sandbox = try AuditSandbox()
         let passphrase = try Self.passphrase.withUnsafeBytes { try Passphrase(copying: $0) }
         try SealedStore(group: sandbox.group, in: sandbox.home, unlockingWith: .passphrase(passphrase))

@@ -24,7 +24,7 @@ enum VaultReplacement: String, CaseIterable, Sendable {
         try sandbox.filled()
     }
 
-    @Test(arguments: VaultReplacement.allCases) func whatIsNoVaultIsFound(replacement: VaultReplacement) throws {
+    @Test(arguments: VaultReplacement.allCases) func aFileThatIsNotAVaultIsFound(replacement: VaultReplacement) throws {
         try replacement.put(at: sandbox.vault)
         let report = try sandbox.audit()
         #expect(report.ids == ["vault.refused"])

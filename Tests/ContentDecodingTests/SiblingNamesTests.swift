@@ -42,7 +42,7 @@ import Testing
         #expect(try json(#"{"value":false,"name":"sslPinning"}"#).only("value, sslPinning").kind == .flag)
     }
 
-    @Test func aServiceStandsBeforeItsAccount() throws {
+    @Test func aServiceSortsBeforeItsAccount() throws {
         let leaf = try json(#"{"acct":"ada","svce":"com.example.token","v_Data":"abc"}"#)
             .only("v_Data, com.example.token ada")
         #expect(leaf.name == "com.example.token ada")
@@ -55,12 +55,12 @@ import Testing
 
     /// A name may be a secret or a person's address, and reports show paths.
     @Test(arguments: ["gh_aB3dE5fG7hI9kL", "ada@example.com", "aBcDeFgHiJkLmNoPq", "4711", "R3f/9+x=="])
-    func whatMayBeASecretIsNotOnTheWay(_ name: String) throws {
+    func possibleSecretsAreNotInThePath(_ name: String) throws {
         let leaf = try json(#"{"key":"\#(name)","value":"abc"}"#).only("value")
         #expect(leaf.name == name)
     }
 
-    @Test func whatIsTooLongIsVisitedAtOnce() throws {
+    @Test func overlongValuesAreVisitedImmediately() throws {
         let long = String(repeating: "x ", count: 2049)
         let reading = json(#"{"value":"\#(long)","name":"a_token"}"#)
         #expect(try reading.only("value").text == long)
@@ -87,7 +87,7 @@ import Testing
         #expect(!leaf.place.contains("jwk"))
     }
 
-    @Test func aMemberDIsNoKeyByItself() throws {
+    @Test func aMemberDIsNotAKeyByItself() throws {
         let reading = json(#"{"d":"x7Kq9_ZpLm2-Tv4BcRnYs8WdEf6GhJ1u","k":"x7Kq9_ZpLm2-Tv4BcRnYs8WdEf6GhJ1u"}"#)
         #expect(reading.leaves.map(\.name) == ["d", "k"])
     }

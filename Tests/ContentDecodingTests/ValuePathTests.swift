@@ -37,7 +37,7 @@ import Testing
         #expect(!trail.text.contains("\u{FFFD}"))
     }
 
-    @Test func whatMayBeASecretIsReplacedWhereTheWayBecomesText() {
+    @Test func possibleSecretsAreReplacedInThePathsText() {
         let trail = ValuePath()
         let token = "ghp_" + String(repeating: "aB3", count: 12)
         trail.enter(.words("table \(token)"))
@@ -55,7 +55,7 @@ import Testing
     }
 
     /// Notes are text as well.
-    @Test func whatMayBeASecretIsReplacedInNotes() {
+    @Test func possibleSecretsAreReplacedInNotes() {
         let walk = ValueWalk(budget: CarrierBudget()) { _ in }
         walk.trail.replacement = { _ in "‹key›" }
         walk.trail.enter(.key("sk_live_0123456789abcdef"))

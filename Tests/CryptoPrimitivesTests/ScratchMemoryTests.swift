@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func memoryThatNobodyWipesIsSeen() async {
+    @Test func unwipedMemoryIsDetected() async {
         await #expect(processExitsWith: .success) {
             let found = remains { use in
                 withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) { use($0) }

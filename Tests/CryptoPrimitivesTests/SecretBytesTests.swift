@@ -16,7 +16,7 @@ import Testing
         #expect(copy == bytes)
     }
 
-    @Test func whatIsNotWrittenIsZero() {
+    @Test func unwrittenBytesAreZero() {
         let secret = SecretBytes(count: 64) { $0[5] = 1 }
         let copy = copied(secret)
         #expect(copy.enumerated().allSatisfy { $1 == ($0 == 5 ? 1 : 0) })

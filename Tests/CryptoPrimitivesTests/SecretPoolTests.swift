@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func itIsWipedAndComesBackWhoeverThrows() {
+    @Test func itIsWipedAndReturnedAfterAThrow() {
         let pool = SecretPool(keeping: 1)
         #expect(throws: Refusal()) {
             try pool.withBytes(
@@ -103,7 +103,7 @@ import Testing
         #expect((1...2).contains(pool.idleCount))
     }
 
-    @Test func whatIsLargerThanAPageIsNotKept() {
+    @Test func valuesLargerThanAPageAreNotKept() {
         let pool = SecretPool(keeping: 2)
         use(pool, count: SecretPool.pageSize + 1)
         #expect(pool.idleCount == 0)

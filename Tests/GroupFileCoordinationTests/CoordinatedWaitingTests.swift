@@ -78,7 +78,7 @@ import Testing
     //  read, nested
     //  done
     //                          write
-    @Test func aNestedAccessDoesNotStandBehindThoseThatWaitForTheOuterOne() async throws {
+    @Test func aNestedAccessDoesNotQueueBehindWaitersOfTheOuterOne() async throws {
         let coordinator = sandbox.coordinator()
         let path = sandbox.path("file")
         let tasks = try await coordinator.coordinate(writingItemAt: path) { path async in

@@ -48,7 +48,7 @@ import Testing
     //                          done
     //                          write directory
     //  read directory/inner
-    @Test(arguments: pairs) func whoTakesADirectoryAwayExcludesWhoUsesWhatLiesInIt(_ pair: Pair) throws {
+    @Test(arguments: pairs) func removingADirectoryExcludesUsersOfItsContents(_ pair: Pair) throws {
         try sandbox.place.directory("items/directory")
         let expected: FileError.Code? = pair.excludes ? .lockTimeout : nil
         let reader = try sandbox.holding("read", "directory/inner")
@@ -67,7 +67,7 @@ import Testing
 
     //  first                   second
     //  a, b, c                 c, b, a
-    //  again and again         again and again
+    //  repeatedly              repeatedly
     @Test func oppositeOrdersNeverWaitForEachOtherForEver() throws {
         let paths = ["a", "b", "c"].map { sandbox.path($0) }
         for path in paths { try SystemFile.write(path, Array("0".utf8)) }
@@ -101,7 +101,7 @@ import Testing
     //  rename old to new
     //  done
     //                          read new
-    @Test func anItemThatIsMovedWhileSomebodyWaitsIsReadWhereItIsThen() throws {
+    @Test func anItemThatIsMovedDuringTheWaitIsReadAtItsNewPath() throws {
         let waiter = try sandbox.coordinator().coordinate(writingItemAt: sandbox.path("file"), for: .moving) { path in
             Result {
                 let waiter = try sandbox.holder("read", "file")

@@ -25,7 +25,7 @@ import Testing
     //  read
     //  done
     //                          reacquire
-    @Test func aPresenterElsewhereMakesWayAndGoesOn() throws {
+    @Test func aPresenterElsewhereMakesWayAndContinues() throws {
         let presenter = try sandbox.presenter("file", "save")
         let seen = try sandbox.coordinator().coordinate(readingItemAt: sandbox.path("file")) { _ in
             Result { try sandbox.text("file") }
@@ -36,7 +36,7 @@ import Testing
         #expect(try presenter.readLine() == "reacquire from reader")
     }
 
-    @Test func aReaderThatNeedsNoChangesAsksNobodyToSave() throws {
+    @Test func aReaderThatNeedsNoChangesAsksNoPresenterToSave() throws {
         let presenter = try sandbox.presenter("file", "save")
         let options: [ReadingOptions] = [.withoutChanges, .immediatelyAvailableMetadataOnly]
         for options in options {
@@ -47,7 +47,7 @@ import Testing
         #expect(try sandbox.text("file") == "0")
     }
 
-    @Test func aWriterTellsPresentersElsewhereOfTheChangeBeforeTheyGoOn() throws {
+    @Test func aWriterNotifiesPresentersOfTheChangeBeforeTheyContinue() throws {
         let presenter = try sandbox.presenter("file")
         try sandbox.coordinator().coordinate(writingItemAt: sandbox.path("file")) { _ in
             Result { try sandbox.write("file", "1") }
@@ -78,7 +78,7 @@ import Testing
     //  read
     //  SIGKILL
     //                          reacquire
-    @Test func aPresenterGoesOnWhenTheReaderDies() throws {
+    @Test func aPresenterContinuesWhenTheReaderDies() throws {
         let presenter = try sandbox.presenter("file")
         let reader = try sandbox.holding("read-plain", "file")
         #expect(try presenter.readLine() == "relinquish to reader")
@@ -135,7 +135,7 @@ import Testing
         #expect(sandbox.code(.writing(sandbox.path("file")), milliseconds: 60_000) == nil)
     }
 
-    @Test func aPresenterThatDiesWhileItIsAskedBlocksNobody() throws {
+    @Test func aPresenterThatDiesWhileItIsAskedDoesNotBlock() throws {
         let presenter = try sandbox.presenter("file", "silent")
         let waiter = try sandbox.holder("updating", "file")
         #expect(try presenter.readLine() == "relinquish to writer")
@@ -165,7 +165,7 @@ import Testing
         #expect(try presenter.readLine() == "reacquire from reader")
     }
 
-    @Test func aPresenterIsNotToldOfItsOwnChanges() throws {
+    @Test func aPresenterIsNotNotifiedOfItsOwnChanges() throws {
         let presenter = try sandbox.presenter("file")
         let other = NotingPresenter(sandbox.path("file"))
         try presenting(other) {
@@ -179,7 +179,7 @@ import Testing
         }
     }
 
-    @Test func anUncoordinatedChangeIsToldAsWell() throws {
+    @Test func anUncoordinatedChangeIsReportedAsWell() throws {
         let presenter = try sandbox.presenter("file")
         try sandbox.write("file", "by an editor")
         try expectChange("by an editor", at: presenter)
@@ -188,7 +188,7 @@ import Testing
         try expectChange("replaced", at: presenter)
     }
 
-    @Test func aRemovedPresenterHearsNothing() throws {
+    @Test func aRemovedPresenterIsNotNotified() throws {
         let presenter = try sandbox.presenter("file")
         try presenter.write("remove\n")
         #expect(try presenter.readLine() == "done remove")
@@ -200,7 +200,7 @@ import Testing
 }
 
 extension FilePresenterTests {
-    @Test func aDeletionIsAnnouncedToWhoeverPresentsTheItemOrWhatLiesInIt() throws {
+    @Test func aDeletionIsAnnouncedToPresentersOfTheItemAndOfItsContents() throws {
         try sandbox.place.directory("items/directory")
         try sandbox.write("directory/inner", "0")
         let inner = try sandbox.presenter("directory/inner")
@@ -217,7 +217,7 @@ extension FilePresenterTests {
         #expect(try nextButChanges(outer) == "subitem changed \(sandbox.path("directory"))")
     }
 
-    @Test func aMoveIsToldToTheItemWhatLiesInItAndTheDirectoryAround() throws {
+    @Test func aMoveIsReportedToTheItemItsContentsAndItsDirectory() throws {
         try sandbox.place.directory("items/old")
         try sandbox.write("old/inner", "0")
         let inner = try sandbox.presenter("old/inner")
@@ -248,7 +248,7 @@ extension FilePresenterTests {
     }
 
     //  A nested access that ends meanwhile must not send presenters to the new place: the item is still being moved.
-    @Test func aMoveIsToldWhenTheAccessThatMadeItEnds() throws {
+    @Test func aMoveIsReportedWhenTheAccessThatMadeItEnds() throws {
         let around = NotingPresenter(sandbox.path(""))
         try presenting(around) {
             let coordinator = sandbox.coordinator()
@@ -263,8 +263,9 @@ extension FilePresenterTests {
                 }
             }
             around.wait(for: "subitem moved")
-            let told = around.notes
-            #expect(try #require(told.firstIndex(of: "appeared")) < #require(told.firstIndex(of: "subitem moved")))
+            let reported = around.notes
+            #expect(
+                try #require(reported.firstIndex(of: "appeared")) < #require(reported.firstIndex(of: "subitem moved")))
         }
     }
 
@@ -356,7 +357,7 @@ extension FilePresenterTests {
         #expect(presenter.notes == ["writer"])
     }
 
-    @Test func aBatchAsksOnceForAllThatLiesInItsItems() throws {
+    @Test func aBatchAsksOnceForEverythingInsideItsItems() throws {
         try sandbox.place.directory("items/directory")
         let inner = NotingPresenter(sandbox.path("directory/inner"))
         try presenting(inner) {

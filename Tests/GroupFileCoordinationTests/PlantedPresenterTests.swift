@@ -43,14 +43,14 @@ import Testing
     private func registration() -> [UInt8] { PlantedSocket.registration(of: [sandbox.path("file")]) }
 
     @Test(arguments: [Plant.garbage, .fifo, .link, .directory])
-    func whatIsNoSocketUnderASocketsNameIsPassedOver(_ kind: Plant) throws {
+    func otherFilesUnderASocketsNameAreSkipped(_ kind: Plant) throws {
         try SystemFile.write(sandbox.place.path("domain/\(name).items"), registration())
         try plant(kind, as: name + ".socket")
         #expect(sandbox.code(.writing(sandbox.path("file"))) == nil)
         #expect(try sandbox.text("file") == "0")
     }
 
-    @Test func aSocketThatNobodyAnswersCostsTheTimeLimit() throws {
+    @Test func aSocketWithoutAnAnswerCostsTheTimeLimit() throws {
         try SystemFile.write(sandbox.place.path("domain/\(name).items"), registration())
         let listener = PlantedSocket.make()
         defer { close(listener) }
@@ -121,7 +121,7 @@ import Testing
         #expect(try SystemFile.names("/proc/\(presenter.pid)/fd").count < 90)
     }
 
-    @Test func aLockFileThatIsNoneIsRefused() throws {
+    @Test func aLockFileThatIsInvalidIsRefused() throws {
         try sandbox.place.fifo("domain/.lock")
         #expect(sandbox.code(.writing(sandbox.path("file"))) == .notRegularFile)
         try #require(unlink(sandbox.place.path("domain/.lock")) == 0)

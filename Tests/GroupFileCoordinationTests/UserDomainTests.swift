@@ -69,7 +69,7 @@ struct UserDomainTests {
     }
 
     @Test(arguments: ["relative", "/missing/directory", "open"])
-    func aRuntimeDirectoryThatIsNoneIsNotUsed(_ name: String) throws {
+    func aRuntimeDirectoryThatIsInvalidIsNotUsed(_ name: String) throws {
         try place.directory("open", mode: 0o755)
         let runtime = name == "open" ? place.path("open") : name
         let child = try ChildProcess("sealed-probe", words("read", 0), environment: ["XDG_RUNTIME_DIR": runtime])

@@ -22,7 +22,7 @@ import Testing
         #expect(try second.value == 4)
     }
 
-    @Test func whatIsTakenIsGoneUntilItIsPosted() throws {
+    @Test func aTakenCountIsUnavailableUntilItIsPosted() throws {
         let semaphore = try sandbox.semaphore(startingAt: 1)
         #expect(try semaphore.tryWait())
         #expect(try !semaphore.tryWait())
@@ -72,7 +72,7 @@ import Testing
         #expect(groupError { _ = try sandbox.semaphore(creating: false) }?.code == .ipcMissing)
     }
 
-    @Test func unlinkingRemovesItForEverybody() throws {
+    @Test func unlinkingRemovesItForEveryProgram() throws {
         let semaphore = try sandbox.semaphore(startingAt: 2)
         try GroupSemaphore.unlink("s", in: sandbox.container)
         #expect(groupError { try semaphore.post() }?.code == .ipcRemoved)
@@ -82,7 +82,7 @@ import Testing
         #expect(try sandbox.semaphore(startingAt: 6).value == 6)
     }
 
-    @Test func aWaitingProcessIsToldThatItWasRemoved() throws {
+    @Test func aWaitingProcessIsNotifiedOfTheRemoval() throws {
         _ = try sandbox.semaphore(startingAt: 0)
         let child = try sandbox.child("semaphore", "s", "0")
         #expect(try child.readLine() == "open 0")
@@ -91,7 +91,7 @@ import Testing
         #expect(try child.readLine(timeLimit: .seconds(300)) == "ipcRemoved")
     }
 
-    @Test func anObjectThatTheSystemRemovedIsMadeAnewAndOldHandlesAreTold() throws {
+    @Test func anObjectThatTheSystemRemovedIsCreatedAgainAndOldHandlesFail() throws {
         let semaphore = try sandbox.semaphore(startingAt: 2)
         removeFromKernel("-s", semaphore.kernel.id)
         #expect(groupError { try semaphore.post() }?.code == .ipcRemoved)
@@ -99,7 +99,7 @@ import Testing
         #expect(try sandbox.semaphore(startingAt: 4).value == 4)
     }
 
-    @Test func aRecordOfBeforeTheRestartStandsForNothing() throws {
+    @Test func aRecordOfBeforeTheRestartHasNoEffect() throws {
         let semaphore = try sandbox.semaphore(startingAt: 2)
         var record = try sandbox.record("s.sem")
         record.place = KernelPlace(boot: [UInt8](repeating: 9, count: 16), namespace: record.place.namespace)
@@ -157,7 +157,7 @@ import Testing
         #expect(try semaphore.value == 1)
     }
 
-    @Test func whatAKilledProcessTookWithoutAPermitStaysTaken() throws {
+    @Test func aCountTakenByAKilledProcessWithoutAPermitStaysTaken() throws {
         let semaphore = try sandbox.semaphore(startingAt: 1)
         let holder = try sandbox.child("semaphore", "s", "1")
         #expect(try holder.readLine() == "open 1")

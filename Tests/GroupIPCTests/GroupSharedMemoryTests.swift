@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func aValueThatDoesNotFitIsRefusedAndTheOldOneStands() throws {
+    @Test func aValueThatDoesNotFitIsRefusedAndTheOldOneRemains() throws {
         let memory = try sandbox.memory()
         try memory.write([1])
         #expect(groupError { try memory.write([UInt8](repeating: 0, count: 1001)) }?.code == .messageTooLarge)
@@ -59,7 +59,7 @@ import Testing
         #expect(groupError { _ = try one.read() }?.code == .ipcMismatch)
     }
 
-    @Test func unlinkingTellsWhoHasItOpen() throws {
+    @Test func unlinkingShowsWhoHasItOpen() throws {
         let memory = try sandbox.memory()
         try memory.write([1])
         try GroupSharedMemory.unlink("m", in: sandbox.container)

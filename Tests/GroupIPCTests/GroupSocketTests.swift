@@ -80,7 +80,7 @@ import Testing
 
     // MARK: Ends
 
-    @Test func aPeerThatFinishedIsToldFromOneThatDied() throws {
+    @Test func aFinishedPeerIsDistinguishedFromADeadOne() throws {
         for line in ["finish", "kill"] {
             let listener = try GroupSocketListener("ends", in: sandbox.container)
             let child = try sandbox.child("connect", "ends")
@@ -225,7 +225,7 @@ import Testing
         #expect(groupError { _ = try listener.accept(timeout: .zero) }?.code == .timeout)
     }
 
-    @Test func aPathThatIsTooLongForAnAddressIsReachedAllTheSame() throws {
+    @Test func aPathThatIsTooLongForAnAddressIsReachedAnyway() throws {
         let long = sandbox.base + "/" + String(repeating: "d", count: 200)
         let container = try GroupContainer.open(sandbox.group, in: GroupsHome(root: long))
         let name = String(repeating: "n", count: 64)
@@ -250,7 +250,7 @@ import Testing
 
     // MARK: Peers
 
-    @Test func theRuleDecidesWhoIsHeard() throws {
+    @Test func theRuleDecidesWhichPeersAreAccepted() throws {
         let refusing = try GroupSocketListener("refusing", in: sandbox.container, peers: .programs(["/usr/bin/true"]))
         let child = try sandbox.child("connect", "refusing")
         #expect(groupError { _ = try refusing.accept(timeout: .milliseconds(1)) } != nil)
@@ -276,7 +276,7 @@ import Testing
 
     /// A client of another user that got access to the socket, through a directory with too wide a mode.
     @Test(.enabled(if: UnixUser.canBecome, "only root can become another user"))
-    func anotherUserIsRefusedWhateverTheModesSay() throws {
+    func anotherUserIsRefusedRegardlessOfTheModes() throws {
         let listener = try GroupSocketListener("open", in: sandbox.container)
         for path in ["", ".sockets", ".sockets/open"] { #expect(chmod(sandbox.path(path), 0o777) == 0) }
         for path in [sandbox.base, sandbox.root, sandbox.root + "/Containers"] { #expect(chmod(path, 0o755) == 0) }
@@ -315,7 +315,7 @@ import Testing
     }
 
     /// More connections than threads for them: idle connections take no thread.
-    @Test func idleConnectionsHoldUpNobody() async throws {
+    @Test func idleConnectionsDoNotDelayOthers() async throws {
         let listener = try GroupSocketListener("idle", in: sandbox.container)
         let server = Task { () async throws -> [Task<Void, any Error>] in
             var echoes: [Task<Void, any Error>] = []
@@ -364,7 +364,7 @@ import Testing
                 == .timeout)
     }
 
-    @Test func aListenerGoesOnAfterDescriptorsWereShort() throws {
+    @Test func aListenerContinuesAfterDescriptorsWereShort() throws {
         let child = try sandbox.child("listen-few", "few", "40")
         #expect(try child.readLine() == "listening")
         var held: [GroupSocketConnection] = []

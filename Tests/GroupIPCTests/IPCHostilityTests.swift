@@ -115,7 +115,7 @@ import Testing
         #expect(code == .ipcUntrusted || code == .ipcMissing)
     }
 
-    @Test func theRecordOfAnotherNameStandsForNothing() throws {
+    @Test func theRecordOfAnotherNameHasNoEffect() throws {
         let other = try sandbox.semaphore("other", startingAt: 3)
         try SystemFile.write(sandbox.path(".ipc/s.sem"), try SystemFile.read(sandbox.path(".ipc/other.sem")))
         #expect(groupError { _ = try sandbox.semaphore() }?.code == .ipcDamaged)
@@ -123,7 +123,7 @@ import Testing
         #expect(try other.value == 3)
     }
 
-    @Test func removingAllGoesOnAfterOneThatFails() throws {
+    @Test func removingAllContinuesAfterOneThatFails() throws {
         let semaphore = try sandbox.semaphore("z")
         _ = try sandbox.semaphore("b")
         try #require(mkdir(sandbox.path(".ipc/a.sem"), 0o700) == 0)
@@ -179,13 +179,13 @@ import Testing
         let address = try #require(shmat(planted, nil, 0))
         UnsafeMutableRawBufferPointer(start: address, count: 4096).copyBytes(from: record.stamp.bytes)
         #expect(shmdt(address) == 0)
-        let anew = try sandbox.memory(capacity: 100_000)
-        try anew.write([UInt8](repeating: 1, count: 100_000))
-        #expect(try anew.read()?.count == 100_000)
+        let reopened = try sandbox.memory(capacity: 100_000)
+        try reopened.write([UInt8](repeating: 1, count: 100_000))
+        #expect(try reopened.read()?.count == 100_000)
         #expect(groupError { _ = try memory.read() }?.code == .ipcRemoved)
     }
 
-    @Test func aLengthThatAMemberMadeUpIsRefusedAndMended() throws {
+    @Test func aLengthThatAMemberMadeUpIsRefusedAndRepaired() throws {
         let memory = try sandbox.memory(capacity: 100)
         try memory.write([1])
         let id = shmget(key_t(bitPattern: try sandbox.record("m.shm").key), 0, 0)

@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func whereTheRegistryIsDamagedNobodyIsAMember() throws {
+    @Test func aDamagedRegistryHasNoMembers() throws {
         let container = try registry.register(.thisProgram(applicationIdentifier: "tests"))
         let listener = try GroupSocketListener("service", in: container)
         try SystemFile.write("\(sandbox.root)/Registry/\(sandbox.group)/container.plist", Array("x".utf8))

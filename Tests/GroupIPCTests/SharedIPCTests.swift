@@ -68,7 +68,7 @@ struct SharedIPCTests {
     }
 
     /// The kernel shows a process's program only to its own user and root.
-    @Test func whichProgramAnotherUserRunsCannotBeTold() throws {
+    @Test func anotherUsersProgramCannotBeIdentified() throws {
         let ada = try start(.ada, "listen", "s")
         #expect(try ada.readLine() == "listening")
         let bob = try start(.bob, "connect", "s", builtProduct("sealed-probe"))
@@ -110,7 +110,7 @@ struct SharedIPCTests {
     }
 
     /// The kernel would also open it to the primary group of its creator, permanently.
-    @Test func whoseMembersOthersAreMakesNothing() throws {
+    @Test func aPrimaryGroupOfOthersCreatesNothing() throws {
         for command in ["semaphore", "memory"] {
             let ada = try start(.ada, command, "x", "5")
             #expect(try ada.readLine() == "ipcNotShareable")
@@ -118,7 +118,7 @@ struct SharedIPCTests {
         #expect(!(try SystemFile.names(path(".ipc")).contains { $0.hasPrefix("x.") }))
     }
 
-    @Test func whoIsNotAMemberGetsNothing() throws {
+    @Test func aNonmemberGetsNothing() throws {
         let ada = try start(Self.primary, "semaphore", "s", "1")
         #expect(try ada.readLine() == "open 1")
         let eve = try start(.eve, "semaphore", "s", "1")

@@ -33,13 +33,13 @@ import Testing
         #expect(Set(try results.map { try $0.get() }).count == 1)
     }
 
-    @Test func noKeyIsBornWhileTheContainerHoldsBlobsOfTheGroup() throws {
+    @Test func noKeyIsCreatedWhileTheContainerHoldsBlobsOfTheGroup() throws {
         let fixture = try VaultFixture()
         _ = try GroupContainer.open(fixture.group, in: fixture.home)
         try seal(into: fixture, "Library/Application Support/orphan.sealed", group: fixture.group.identifier)
         do throws(VaultError) {
             _ = try fixture.openOrCreate()
-            Issue.record("a key was born")
+            Issue.record("a key was created")
         } catch {
             #expect(error.code == .orphanedBlobs)
             #expect(error.reason.contains("Library/Application Support/orphan.sealed"))
@@ -57,7 +57,7 @@ import Testing
         #expect(throws: Never.self) { try fixture.openOrCreate() }
     }
 
-    @Test func whateverLiesInQuarantineStandsInNobodysWay() throws {
+    @Test func filesInQuarantineBlockNoCreation() throws {
         let fixture = try VaultFixture()
         _ = try GroupContainer.open(fixture.group, in: fixture.home)
         var deep = try fixture.directory.directory("Containers/\(fixture.group)/Quarantine")
@@ -68,14 +68,14 @@ import Testing
         #expect(throws: Never.self) { try fixture.openOrCreate() }
     }
 
-    @Test func aQuarantineThatIsNoDirectoryStandsInNobodysWay() throws {
+    @Test func aQuarantineThatIsNotADirectoryDoesNotBlockPrograms() throws {
         let fixture = try VaultFixture()
         _ = try GroupContainer.open(fixture.group, in: fixture.home)
         try seal(into: fixture, "Quarantine", group: fixture.group.identifier)
         #expect(throws: Never.self) { try fixture.openOrCreate() }
     }
 
-    @Test func whatIsTooDeepOutsideOfItStillDoes() throws {
+    @Test func tooDeepDirectoriesOutsideOfItStillCount() throws {
         let fixture = try VaultFixture()
         _ = try GroupContainer.open(fixture.group, in: fixture.home)
         var deep = fixture.directory.path("Containers/\(fixture.group)")
@@ -89,7 +89,7 @@ import Testing
         #expect(throws: Never.self) { try fixture.openOrCreate() }
     }
 
-    @Test(arguments: ["", "Library/"]) func aDirectoryWhoseNameIsNoTextIsNotPassedOver(parent: String) throws {
+    @Test(arguments: ["", "Library/"]) func aDirectoryWithANonTextNameIsNotSkipped(parent: String) throws {
         let fixture = try VaultFixture()
         _ = try GroupContainer.open(fixture.group, in: fixture.home)
         let path = fixture.directory.path("Containers/\(fixture.group)/\(parent)x")
@@ -99,7 +99,7 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try fixture.openOrCreate() } == .file)
     }
 
-    @Test func whyTheContainerCannotBeSearchedIsSaid() throws {
+    @Test func theReasonOfAFailedSearchIsReported() throws {
         let fixture = try VaultFixture()
         _ = try GroupContainer.open(fixture.group, in: fixture.home)
         let container = fixture.directory.path("Containers/\(fixture.group)")
@@ -110,7 +110,7 @@ import Testing
         try SystemFile.write(container, [1])
         do throws(VaultError) {
             _ = try fixture.openOrCreate()
-            Issue.record("a key was born")
+            Issue.record("a key was created")
         } catch {
             #expect(error.code == .file)
             #expect(error.underlying?.code == .notDirectory)
@@ -118,7 +118,7 @@ import Testing
     }
 
     @Test(arguments: [ContainerBehavior.iOS, .macOS])
-    func noKeyIsBornWhileTheContainerIsAway(behavior: ContainerBehavior) throws {
+    func noKeyIsCreatedWhileTheContainerIsAway(behavior: ContainerBehavior) throws {
         let fixture = try VaultFixture()
         let registry = GroupRegistry(fixture.group, in: fixture.home)
         let member = try GroupMember(applicationIdentifier: "app", executablePath: "/bin/sh")

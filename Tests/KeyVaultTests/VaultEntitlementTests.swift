@@ -19,7 +19,7 @@ import Testing
     }
 
     /// The creation of a key searches for a container of that name, which is not one of the program's app groups.
-    @Test func anAccessGroupThatIsNoAppGroupGetsItsVault() throws {
+    @Test func anAccessGroupThatIsNotAnAppGroupGetsItsVault() throws {
         _ = try Vault.openOrCreate(held, in: home, options: options)
         _ = try Vault.open(held, in: home, options: options)
     }

@@ -15,15 +15,15 @@ import Testing
 
     @Test func theKeyIsTheSameAtEveryOpening() throws {
         let fixture = try VaultFixture()
-        let born = try fixture.openOrCreate().activeKey().id.description
-        #expect(try fixture.keyID() == born)
-        #expect(try fixture.openOrCreate().activeKey().id.description == born)
+        let original = try fixture.openOrCreate().activeKey().id.description
+        #expect(try fixture.keyID() == original)
+        #expect(try fixture.openOrCreate().activeKey().id.description == original)
     }
 
     @Test func aPassphraseOpensAndAWrongOneIsWrong() throws {
         let fixture = try VaultFixture()
-        let born = try fixture.create(with: passphrase("correct horse")).activeKey().id.description
-        #expect(try fixture.keyID(with: passphrase("correct horse")) == born)
+        let original = try fixture.create(with: passphrase("correct horse")).activeKey().id.description
+        #expect(try fixture.keyID(with: passphrase("correct horse")) == original)
         let wrong = try passphrase("incorrect horse")
         #expect(code { () throws(VaultError) in _ = try fixture.open(with: wrong) } == .wrongPassphrase)
     }
@@ -40,7 +40,7 @@ import Testing
 
     @Test func aMissingKeyFileIsLockedAndNotMadeAgain() throws {
         let fixture = try VaultFixture()
-        let born = try fixture.openOrCreate().activeKey().id.description
+        let original = try fixture.openOrCreate().activeKey().id.description
         let before = try SystemFile.read(fixture.path)
         let key = try SystemFile.read(fixture.keyFile)
         unlink(fixture.keyFile)
@@ -49,7 +49,7 @@ import Testing
         #expect(try SystemFile.read(fixture.path) == before)
         try SystemFile.write(fixture.keyFile, key)
         chmod(fixture.keyFile, 0o600)
-        #expect(try fixture.keyID() == born)
+        #expect(try fixture.keyID() == original)
     }
 
     @Test func anotherKeyFileIsWrong() throws {
@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: [0o620, 0o666, 0o604] as [mode_t])
-    func aVaultThatOthersMayReachIsRefusedWithTheCommandThatMendsIt(mode: mode_t) throws {
+    func aVaultThatOthersMayReachIsRefusedWithTheCommandThatRepairsIt(mode: mode_t) throws {
         let fixture = try VaultFixture()
         try fixture.create()
         chmod(fixture.path, mode)

@@ -51,7 +51,7 @@ import Testing
         #expect(try child.finish().exitCode == 1)
     }
 
-    @Test func whoHasItOpenRefusesItAsWell() throws {
+    @Test func anOpenStoreRefusesItAsWell() throws {
         let fixture = try VaultFixture()
         let (old, _) = try twoWrites(fixture)
         let vault = try fixture.open()
@@ -148,7 +148,7 @@ import Testing
         #expect(try fixture.open(with: .identity(identity)).activeKey().id == vault.keyring.active?.id)
     }
 
-    @Test func aPersonMayGoOnWithItAndTheOldNotesStay() throws {
+    @Test func aPersonMayContinueWithItAndTheOldNotesStay() throws {
         let fixture = try VaultFixture()
         let identity = try Identity.random()
         try fixture.create(with: .identity(identity))
@@ -174,7 +174,7 @@ import Testing
         #expect(try fixture.copy().files == forged.files)
     }
 
-    @Test func whatIsAcceptedMustBeAVaultFirst() throws {
+    @Test func onlyAVaultCanBeAccepted() throws {
         let fixture = try VaultFixture()
         let identity = try Identity.random()
         try fixture.create(with: .identity(identity))

@@ -109,7 +109,7 @@ import Testing
         #expect(try advice(locked) != advice(withoutPersons))
     }
 
-    @Test func afterTheLastSlotNumberNoSlotIsAddedAndTheVaultGoesOn() throws {
+    @Test func afterTheLastSlotNumberNoSlotIsAddedAndTheVaultContinues() throws {
         let person = try sandbox.person()
         try person.change(.slotAdded, needsPerson: true) { draft throws(VaultError) in
             draft.register.nextSlotID = .max
@@ -130,7 +130,7 @@ import Testing
 
     /// The accepted states include the vault's own writes, under epochs that are its periods.
     @Test(arguments: [1, 2, CompartmentHead.maximumPeriod - 1])
-    func theVaultsOwnWritesAreNoRecords(period: UInt32) throws {
+    func theVaultsOwnWritesAreNotRecords(period: UInt32) throws {
         let fixture = try VaultFixture()
         let place = fixture.place
         let key = try NewSlot.defaultKeyFile.maker(for: place)

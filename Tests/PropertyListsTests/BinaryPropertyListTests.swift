@@ -22,7 +22,7 @@ import Testing
         try PropertyList.bytes(of: value, as: .binary)
     }
 
-    @Test func whatIsWrittenReadsBack() throws {
+    @Test func writtenRostersReadBack() throws {
         let bytes = try written(Samples.everything)
         #expect(try PropertyList.parse(bytes).format == .binary)
         #expect(try read(bytes) == Samples.everything)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<40) func whatFoundationWritesReadsTheSame(_ seed: UInt64) throws {
+    @Test(arguments: 0..<40) func listsThatFoundationWritesAreReadTheSame(_ seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         for _ in 0..<10 {
             let value = Samples.random(using: &generator)
@@ -86,7 +86,7 @@ import Testing
         #expect(zeros.map { $0.real?.sign } == [.plus, .minus])
     }
 
-    @Test func aNumberThatIsNoneIsKept() throws {
+    @Test func aNumberThatIsInvalidIsKept() throws {
         #expect(try read(try written(.real(.nan))).real?.isNaN == true)
         #expect(try read(try written(.real(-.infinity))) == .real(-.infinity))
     }
@@ -100,7 +100,7 @@ import Testing
         #expect(try read(File([[0x22] + File.big(0x3FC0_0000, 4)]).bytes) == .real(1.5))
     }
 
-    @Test func whatIsSharedIsBuiltAsOftenAsItIsReferenced() throws {
+    @Test func sharedObjectsAreBuiltForEachReference() throws {
         let file = File([File.array([1, 1]), File.array([2, 2]), File.one])
         let pair = PropertyListValue.array([.integer(1), .integer(1)])
         #expect(try read(file.bytes) == .array([pair, pair]))

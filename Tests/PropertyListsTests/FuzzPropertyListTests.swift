@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test(arguments: PropertyListFormat.allCases) func whatIsReadCanBeWrittenAndReadAgain(
+    @Test(arguments: PropertyListFormat.allCases) func readValuesCanBeWrittenAndReadAgain(
         _ format: PropertyListFormat
     ) throws {
         let sample = try Self.sample(format)

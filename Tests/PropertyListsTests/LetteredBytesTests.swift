@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func spaceMayStandAnywhereAndPaddingEndsTheText() {
+    @Test func spaceMayBeAnywhereAndPaddingEndsTheText() {
         #expect(Self.base64("SG\n Vs\tbG8=\r\n") == Array("Hello".utf8))
         #expect(Self.base64("SGVsbG8=A") == nil)
         #expect(Self.base64("SGVsbG8===") == nil)

@@ -85,7 +85,7 @@ import Testing
         "{}", "(a, b,)", "{a;}", "a = b;", "\"a\" = \"b\"; c;", "{a='x\"y';}", "{a=-1;}", "{a=\"x\ny\";} // end",
         #"{a="\a\b\f\n\r\t\v\"\'\\";}"#,
         #"{a="\101\7\12x\200\260\375";}"#, #"{a="\U00e9\U41 \%\q\$";}"#, "{a=(b,{c=d;});}", "{a=<0a 0B ff>;}",
-    ]) func whatFoundationReadsReadsTheSame(_ text: String) throws {
+    ]) func listsThatFoundationReadsAreReadTheSame(_ text: String) throws {
         #expect(try FoundationOracle.reads(Array(text.utf8), as: read(text)))
     }
 
@@ -97,7 +97,7 @@ import Testing
         #""\400""#, #""\376""#, #""\U""#, #""\Ug""#, #""\Ud83d""#, #""\Ude00""#, #""\Ud83dx""#, #""\Ud83d\U0041""#,
         "{a=@x;}", "{a=a+b;}", "{a=é;}",
         "{a=b; a=c;}", "a = b; a = c;", "{\"\u{E9}\"=a; \"e\u{301}\"=b;}", "(a;)", "{a=b,}", "[a]", "{a=\"\u{1}\";}",
-    ]) func whatIsNoPropertyListIsRefused(_ text: String) {
+    ]) func anInvalidPropertyListIsRefused(_ text: String) {
         #expect(isMalformed(text), "\(String(describing: fault(Array(text.utf8))))")
     }
 
@@ -128,7 +128,7 @@ import Testing
         #expect(fault(Array("{a=\"e\(row("\\U0301", 31))\";}".utf8)) == .stackedMarks)
     }
 
-    @Test func aFaultTellsItsLine() {
+    @Test func aFaultShowsItsLine() {
         #expect(fault(Array("{\n  a = b;\n  c = d\n}\n".utf8)) == .malformed("a value without a semicolon, line 4"))
     }
 

@@ -19,7 +19,7 @@ import Testing
         Pair(.data([]), .array([])), Pair(.string(""), .string("\0")), Pair(.dictionary([:]), .array([])),
     ]
 
-    @Test(arguments: different) func whatIsWrittenOtherwiseIsAnotherValue(pair: Pair) {
+    @Test(arguments: different) func anotherSpellingIsAnotherValue(pair: Pair) {
         #expect(pair.one != pair.other)
         #expect(Set([pair.one, pair.other]).count == 2)
     }

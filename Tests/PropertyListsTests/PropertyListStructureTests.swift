@@ -49,7 +49,7 @@ import Testing
         var many = Array(0..<1000)
     }
 
-    @Test func whatTheEncoderMakesPassesAndReadsBack() throws {
+    @Test func encoderOutputPassesAndReadsBack() throws {
         let payload = Array(try Self.encoder.encode(Everything()))
         #expect(fault(payload) == nil)
         let back = try PropertyListDecoder().decode(Everything.self, from: Data(payload))
@@ -113,7 +113,7 @@ import Testing
         #expect(fault(file.bytes, values: 101) == nil)
     }
 
-    @Test func whatARecordCannotHoldIsRefused() {
+    @Test func valuesThatARecordCannotRepresentAreRefused() {
         #expect(isUnsupported([0x80, 1]))
         #expect(isUnsupported([0xC1, 1], File.one))
         #expect(isUnsupported(File.dictionary([(1, 1)]), File.one))
@@ -198,7 +198,7 @@ import Testing
         return files
     }()
 
-    @Test(arguments: malformed.indices) func whatIsNoPropertyListIsRefused(_ index: Int) {
+    @Test(arguments: malformed.indices) func anInvalidPropertyListIsRefused(_ index: Int) {
         let (name, file) = Self.malformed[index]
         #expect(isMalformed(file), "\(name): \(String(describing: fault(file.bytes)))")
     }

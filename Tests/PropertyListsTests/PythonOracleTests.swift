@@ -14,7 +14,7 @@ import Testing
         """
 
     @Test(arguments: [PropertyListFormat.binary, .xml], 0..<6)
-    func whatIsWrittenHerePassesThroughPython(_ format: PropertyListFormat, _ seed: UInt64) throws {
+    func writtenListsPassThroughPython(_ format: PropertyListFormat, _ seed: UInt64) throws {
         let directory = try TemporaryDirectory()
         var generator = SeededGenerator(seed: seed)
         let value =

@@ -34,7 +34,7 @@ import Testing
 
     // MARK: Both ways
 
-    @Test func whatIsWrittenReadsBack() throws {
+    @Test func writtenRostersReadBack() throws {
         let bytes = try written(Samples.everything)
         #expect(try PropertyList.parse(bytes).format == .xml)
         #expect(try read(bytes) == Samples.everything)
@@ -71,7 +71,7 @@ import Testing
         #expect(XMLScalarText.text(of: value) == String(format: "%.17g", value))
     }
 
-    @Test func whatAppleLosesIsKept() throws {
+    @Test func valuesThatAppleDropsAreKept() throws {
         let value = PropertyListValue.array([.real(-0.0), .string("a\r\nb\r"), .real(.infinity), .real(-.infinity)])
         let back = try read(try written(value))
         #expect(back == value)
@@ -79,7 +79,7 @@ import Testing
         #expect(try read(try written(.real(.nan))).real?.isNaN == true)
     }
 
-    @Test func whatXMLCannotHoldIsNotWritten() {
+    @Test func textThatXMLCannotRepresentIsNotWritten() {
         for text in ["\u{0}", "a\u{1}", "\u{1F}", "\u{FFFE}", "x\u{FFFF}"] {
             for value in [PropertyListValue.string(text), .dictionary([text: .bool(true)])] {
                 #expect(throws: StructureFault.unsupported("a control character, which XML cannot represent")) {
@@ -117,7 +117,7 @@ import Testing
         for (body, value) in cases { #expect(try read(body) == value, "\(body)") }
     }
 
-    @Test func whatFoundationReadsReadsTheSame() throws {
+    @Test func listsThatFoundationReadsAreReadTheSame() throws {
         for body in [
             "<string>a\r\nb\rc</string>", "<string>a]]&gt;b</string>", "<integer>0X1f</integer>", "<real>1e400</real>",
             "<date>1970-01-01T00:00:00Z</date>", "<data>\n QUJD\n RA==\n</data>",
@@ -173,7 +173,7 @@ import Testing
         "<data>QUI=QUI=</data>", "<data>=</data>", "<data>Q===</data>", "<data>QUI*</data>", "<data>QU=I</data>",
         "<dict><key>a</key><true/><key>a</key><true/></dict>",
         "<dict><key>\u{E9}</key><true/><key>e\u{301}</key><true/></dict>",
-    ]) func whatIsNoPropertyListIsRefused(_ body: String) {
+    ]) func anInvalidPropertyListIsRefused(_ body: String) {
         #expect(isMalformed(document(body)), "\(String(describing: fault(document(body))))")
     }
 
@@ -186,7 +186,7 @@ import Testing
         "<?xml version=\"1.0\" encoding=\"UTF-16\"?><plist><true/></plist>", "<plist version=\"2.0\"><true/></plist>",
         "<plist><string>&b;</string></plist>", "<plist><integer>18446744073709551616</integer></plist>",
         "<plist><integer>-9223372036854775809</integer></plist>",
-    ]) func whatXMLHasBeyondPropertyListsIsRefused(_ text: String) {
+    ]) func otherXMLFeaturesAreRefused(_ text: String) {
         #expect(isUnsupported(Array(text.utf8)), "\(String(describing: fault(Array(text.utf8))))")
     }
 
@@ -195,11 +195,11 @@ import Testing
         "<plist><true/>",
         "<plist><true/></plist>x", "<plist><true/></plist><plist/>", "<plist/>", "<plist x=\"1\"><true/></plist>",
         "<!DOCTYPE plist PUBLIC \"-//Apple//DTD PLIST 1.0//EN><plist/>", "<!-- ", "<plist><true/></plist>\0",
-    ]) func whatBeginsOrEndsOtherwiseIsRefused(_ text: String) {
+    ]) func anotherBeginningOrEndIsRefused(_ text: String) {
         #expect(isMalformed(Array(text.utf8)), "\(String(describing: fault(Array(text.utf8))))")
     }
 
-    @Test func bytesThatAreNoUTF8AreRefused() {
+    @Test func bytesThatAreNotUTF8AreRefused() {
         for bytes: [UInt8] in [[0xFF], [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xE2, 0x82]] {
             #expect(isMalformed(Array("<plist><string>".utf8) + bytes + Array("</string></plist>".utf8)))
         }
@@ -228,7 +228,7 @@ import Testing
         #expect(fault(document("<string>a\(row("\u{301}", 31))</string>")) == .stackedMarks)
     }
 
-    @Test func aFaultTellsItsLine() {
+    @Test func aFaultShowsItsLine() {
         let bytes = Array("<plist>\n<dict>\n<key>a</key>\n</dict>\n</plist>".utf8)
         #expect(fault(bytes) == .malformed("a key without a value, line 4"))
     }

@@ -76,7 +76,7 @@ struct ArgumentTests {
     }
 
     /// execve(2) with an empty argument vector, which Linux replaces by one with an empty string since 5.18.
-    @Test func anEmptyArgumentVectorIsNoCommand() throws {
+    @Test func anEmptyArgumentVectorIsNotACommand() throws {
         let sandbox = try Sandbox.initialised()
         let script = """
             import ctypes, os, sys

@@ -149,7 +149,7 @@ struct ConfirmationTests {
         "$S vault export b --backup-passphrase-file pass --passphrase-file pass; "
             + "$S vault import b --replace-items --keys-only --backup-passphrase-file pass --passphrase-file pass",
     ])
-    func whatTakesNothingAsksNothing(words: String) throws {
+    func aHarmlessChangeAsksNothing(words: String) throws {
         let result = try Sandbox.initialised().shell("\(Self.addPassphrase) > log; \(words)")
         #expect(result.exitCode == 0, "\(result.errorText)")
     }

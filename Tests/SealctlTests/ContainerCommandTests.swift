@@ -147,7 +147,7 @@ private struct MachineUsage: Decodable {
         #expect(try container("quota", "70000").outputText == "70000\n")
     }
 
-    @Test func aDirectoryThatNobodyCanPlaceIsListedWithItsError() throws {
+    @Test func aDirectoryOfAnUnknownGroupIsListedWithItsError() throws {
         _ = try sandbox.succeed(["init"])
         let stray = sandbox.path("groups/Containers/00000000-0000-4000-8000-000000000000")
         #expect(mkdir(stray, 0o700) == 0)
@@ -168,7 +168,7 @@ private struct MachineUsage: Decodable {
         #expect(try SystemFile.read(file) == Array("x".utf8))
     }
 
-    @Test func whatCannotBeAMemberIsAUsageError() throws {
+    @Test func anInvalidMemberIsAUsageError() throws {
         _ = try container("register", "an app", "/bin/sh", status: 64)
         _ = try container("register", "app", "relative/path/that/is/not/there", status: 64)
         try registerOpaque()

@@ -54,7 +54,7 @@ import Testing
         (["-array", "a", "--grup", "b"], 64), (["--nothing"], 64),
     ]
 
-    @Test(arguments: refusals) func whatIsNoValueIsRefusedAndNothingIsWritten(words: [String], status: Int32) throws {
+    @Test(arguments: refusals) func anInvalidValueIsRefusedAndNothingIsWritten(words: [String], status: Int32) throws {
         let sandbox = try Sandbox.initialised()
         let result = try defaults(sandbox, ["write", Self.group, "key"] + words)
         // With a suite and one word, the word is the suite's dictionary.
@@ -62,7 +62,7 @@ import Testing
         #expect(try defaults(sandbox, ["domains"]).outputText.isEmpty)
     }
 
-    @Test func optionsMayStandBehindTheValue() throws {
+    @Test func optionsMayFollowTheValue() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.succeed(["defaults", "write", "com.example.other", "key", "-int", "5", "--group", Self.group])
         #expect(try sandbox.succeed(["defaults", "domains"]).outputText == "com.example.other\n")
@@ -112,7 +112,7 @@ import Testing
         (["-data", "00"], "data"), (["-date", "2026-11-21"], "date"), (["-array"], "array"), (["-dict"], "dictionary"),
     ]
 
-    @Test(arguments: types) func everyTypeIsTold(words: [String], type: String) throws {
+    @Test(arguments: types) func everyTypeIsReported(words: [String], type: String) throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.succeed(["defaults", "write", Self.group, "key"] + words)
         #expect(try sandbox.succeed(["defaults", "read-type", Self.group, "key"]).outputText == "Type is \(type)\n")
@@ -128,7 +128,7 @@ import Testing
         #expect(try defaults(sandbox, ["read", Self.group, "--raw"]).exitCode == 64)
     }
 
-    @Test func whatIsNotThereIsNotFound() throws {
+    @Test func missingValuesAreNotFound() throws {
         let sandbox = try Sandbox.initialised()
         #expect(try defaults(sandbox, ["read", Self.group]).exitCode == 44)
         #expect(try defaults(sandbox, ["delete", Self.group]).exitCode == 44)

@@ -138,14 +138,14 @@ import Testing
         #expect(try Self.fields(result) == Self.documented(row))
     }
 
-    @Test func soAreThoseOfAPurge() throws {
+    @Test func theFieldsOfAPurgeAreTheDocumentedOnes() throws {
         let sandbox = try Self.sandbox()
         try sandbox.succeed(["delete", "a"])
         let result = try sandbox.succeed(["delete", "a", "--purge", "--json"])
         #expect(try Self.fields(result) == Self.documented("`delete --purge`"))
     }
 
-    @Test func soAreThoseOfTheAudit() throws {
+    @Test func theFieldsOfTheAuditAreTheDocumentedOnes() throws {
         let sandbox = try Self.sandbox()
         try SystemFile.write(sandbox.container + "/open", Array("text".utf8))
         let text = try sandbox.sealctl(["audit", "--json"]).outputText

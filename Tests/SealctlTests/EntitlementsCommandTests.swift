@@ -106,13 +106,13 @@ import Testing
         #expect(output.contains("nothing in it is signed"))
     }
 
-    @Test func whatWasToBeIgnoredAndIsNotThereIsSaid() throws {
+    @Test func unusedIgnoreEntriesAreReported() throws {
         let options = ["--json", "--ignore", "ENT001:Nowhere"]
         let report = try decode(Report.self, try Self.check("clean", options).output)
         #expect(report.notes.contains { $0.contains("ENT001:Nowhere") })
     }
 
-    @Test func whatIsNotKnownOfATargetIsSaid() throws {
+    @Test func unknownFactsOfATargetAreReported() throws {
         let text = try Self.check("faulty").outputText
         #expect(text.contains("? not known") && text.contains("  ?"))
     }
@@ -145,7 +145,7 @@ import Testing
     private static let fixtures =
         #filePath.split(separator: "/").dropLast(3).reduce(into: "") { $0 += "/\($1)" } + "/Fixtures"
 
-    @Test func anEntitlementsFileIsShownAsItStands() throws {
+    @Test func anEntitlementsFileIsShownUnexpanded() throws {
         let path = "\(Self.fixtures)/xcode/clean/Widget/Widget-mac.entitlements"
         let sandbox = try Sandbox()
         let shown = try decode(Shown.self, try sandbox.succeed(["entitlements", "show", path, "--json"]).output)
@@ -163,7 +163,7 @@ import Testing
         #expect(shown.entitlements.applicationGroups == ["group.com.example.app", "group.com.example.shared"])
     }
 
-    @Test func whatIsNeitherIsRefused() throws {
+    @Test func aFileOfAnotherKindIsRefused() throws {
         let sandbox = try Sandbox()
         try sandbox.file("a.entitlements", Array("nothing".utf8))
         try sandbox.file("a.mobileprovision", Array("nothing".utf8))

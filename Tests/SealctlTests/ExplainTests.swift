@@ -95,7 +95,7 @@ private struct MachineExplanation: Decodable {
         #expect(seen.result("rules") == "notReached")
     }
 
-    @Test func peopleAreToldTheMeaningTheReasonAndTheAdvice() throws {
+    @Test func theTextHasTheMeaningTheReasonAndTheAdvice() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}")
         try sandbox.flip(sandbox.record("a"), at: 190)
@@ -120,7 +120,7 @@ private struct MachineExplanation: Decodable {
         #expect(try SystemFile.read(sandbox.record("a")) == first)
     }
 
-    @Test func aLockedVaultIsNoRejection() throws {
+    @Test func aLockedVaultIsNotARejection() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "1")
         try sandbox.shell("mv ../groups/Keys/* .")

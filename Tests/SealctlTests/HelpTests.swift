@@ -74,7 +74,7 @@ import Testing
 
     /// The help is wrapped at 80 columns, and a wrapped example cannot be copied.
     @Test(arguments: all)
-    func everyExampleStandsOnOneLine(command: String) throws {
+    func everyExampleIsOnOneLine(command: String) throws {
         let result = try Sandbox().sealctl(command.split(separator: " ").map { String($0) } + ["--help"])
         let lines = result.outputText.split(separator: "\n", omittingEmptySubsequences: false)
         let start = try #require(lines.firstIndex { $0.hasPrefix("Example") })

@@ -80,7 +80,7 @@ import Testing
         #expect(try sandbox.files() == ["photos.tar", "photos.tar.sealed"])
     }
 
-    @Test func aMissingFileIsToldAlsoWhereItsTargetIs() throws {
+    @Test func aMissingFileIsReportedAlsoWhereItsTargetIs() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.file("f", [1])
         try sandbox.succeed(["import", "file", "f"])
@@ -136,7 +136,7 @@ import Testing
         #expect(again.counts["gone"] == 2 && again.counts["sealed"] == 0)
     }
 
-    @Test func whatCannotBeMovedIsTheStatus() throws {
+    @Test func aFailedMoveDecidesTheStatus() throws {
         let sandbox = try Sandbox.initialised()
         mkdir(sandbox.path("files/app"), 0o700)
         try sandbox.file("app/state.json", Array("no json".utf8))

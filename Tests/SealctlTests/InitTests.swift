@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: [("missing", 66), ("pass", 65), (".", 66)] as [(String, Int32)])
-    func aKeyFileThatIsNoneLeavesNothingBehind(path: String, status: Int32) throws {
+    func aKeyFileThatIsInvalidLeavesNothingBehind(path: String, status: Int32) throws {
         let sandbox = try Sandbox()
         try sandbox.file("pass", Array("hello\n".utf8))
         chmod(sandbox.path("files/pass"), 0o600)
@@ -37,7 +37,7 @@ import Testing
         #expect(!SystemFile.exists(sandbox.path("groups")))
     }
 
-    @Test func whatIsLostIsSetAsideOnDemandOnly() throws {
+    @Test func lostFilesAreSetAsideOnDemandOnly() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{\"n\":1}")
         let record = try SystemFile.read(sandbox.record("a"))
@@ -81,7 +81,7 @@ import Testing
         #expect(try sandbox.succeed(["get", "a"]).outputText == "{\"n\":1}")
     }
 
-    @Test func aVaultThatNobodyOpensIsAbandonedAndKept() throws {
+    @Test func aVaultThatCannotBeOpenedIsAbandonedAndKept() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}")
         unlink(sandbox.keyFile)

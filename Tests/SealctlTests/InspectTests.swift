@@ -97,7 +97,7 @@ import Testing
     }
 
     /// get, explain, list and inspect agree: setting a clock back makes no expired record valid again.
-    @Test func whatAReaderFoundExpiredIsExpiredForEveryCommand() throws {
+    @Test func aRecordThatAReaderFoundExpiredIsExpiredForEveryCommand() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("clock", "{}", ["--expires-in", "1h"])
         let later = try sandbox.shell("date -d '+2 hours' +%s").outputText.split(separator: "\n")[0]

@@ -77,7 +77,7 @@ import Testing
         #expect(items.items == 2 && items.keys == 0)
     }
 
-    @Test func whatIsThereStaysUnlessItIsToBeReplaced() throws {
+    @Test func existingItemsStayUnlessReplacementIsRequested() throws {
         let sandbox = try prepared()
         _ = try export(sandbox)
         try sandbox.succeed(["vault", "update", "-s", "db", "-a", "ada"], input: Array("newer".utf8))
@@ -117,7 +117,7 @@ import Testing
         #expect(try !sandbox.files().contains("backup"))
     }
 
-    @Test func wrongInputIsTold() throws {
+    @Test func wrongInputIsReported() throws {
         let sandbox = try prepared()
         _ = try export(sandbox)
         try sandbox.file("other", Array("another\n".utf8))

@@ -49,7 +49,7 @@ import Testing
 
     /// A descriptor that the caller did not open could be one of the program's own files.
     @Test(arguments: 3..<10)
-    func aDescriptorThatWasNotGivenIsNoValue(number: Int) throws {
+    func aDescriptorThatWasNotGivenIsNotAValue(number: Int) throws {
         let sandbox = try Sandbox.initialised()
         let closed = "exec \(number)<&-; $S vault add -s db -a ada --json --value-fd \(number)"
         let result = try sandbox.shell("bash -c '\(closed)'")
@@ -57,7 +57,7 @@ import Testing
         #expect(try sandbox.items().isEmpty)
     }
 
-    @Test func emptyInputIsNoValueUnlessItIsNamed() throws {
+    @Test func emptyInputIsNotAValueUnlessItIsNamed() throws {
         let sandbox = try Sandbox.initialised()
         #expect(try sandbox.shell("false | $S vault add -s db -a ada").exitCode == 65)
         #expect(try sandbox.items().isEmpty)
@@ -126,7 +126,7 @@ import Testing
         #expect(try sandbox.items().map(\.label) == [""])
     }
 
-    @Test func whatWasDeletedIsGone() throws {
+    @Test func deletedFilesAreGone() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.add("db", "ada", "v")
         try sandbox.add("db", "bob", "v")
@@ -135,7 +135,7 @@ import Testing
         try sandbox.add("db", "ada", "again")
     }
 
-    @Test func namesAreComparedByteByByteAndAnythingMayStandInThem() throws {
+    @Test func namesAreComparedByteByByteAndMayContainAnyByte() throws {
         let sandbox = try Sandbox.initialised()
         let names = ["é", "e\u{301}", "-x", "a/b", "new\nline", "%2F"]
         for name in names {
@@ -156,7 +156,7 @@ import Testing
         ["add", "-s", "db", "-a", "ada", "--value-file", "x", "--value-fd", "3"],
         ["find", "-s", "db"], ["update", "-s", "db", "-a", "ada", "-l", "x", "--line"],
     ])
-    func wrongUsageIsTold(arguments: [String]) throws {
+    func wrongUsageIsReported(arguments: [String]) throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.add("db", "bob", "v")
         #expect(try sandbox.sealctl(["vault"] + arguments, input: [1]).exitCode == 64)

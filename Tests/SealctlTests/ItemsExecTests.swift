@@ -95,7 +95,7 @@ import Testing
     }
 
     @Test(arguments: ["--help", "-h", "--version"])
-    func whatEveryCommandAnswersComesBeforeAProgram(option: String) throws {
+    func helpAndVersionComeBeforeAProgram(option: String) throws {
         #expect(try Sandbox().succeed(["exec", option]).outputText.contains("sealctl"))
     }
 
@@ -151,7 +151,7 @@ import Testing
     }
 
     @Test(arguments: [("none", Int32(66)), ("./none", 66), ("./plain", 77), ("./text", 65), (".", 77)])
-    func aProgramThatCannotRunIsTold(program: String, status: Int32) throws {
+    func aProgramThatCannotRunIsReported(program: String, status: Int32) throws {
         let sandbox = try prepared()
         try sandbox.directory.file("files/plain", "#!/bin/sh", mode: 0o600)
         try sandbox.directory.file("files/text", "echo no", mode: 0o700)
@@ -168,11 +168,11 @@ import Testing
         ["--fd", "-1=db/ada", "--", "true"], ["--fd", "3=db/ada", "--fd", "3=db/ada", "--", "true"],
         ["--frobnicate", "--env", "PW=db/ada", "--", "true"],
     ])
-    func wrongUsageIsTold(arguments: [String]) throws {
+    func wrongUsageIsReported(arguments: [String]) throws {
         #expect(try prepared().sealctl(["exec"] + arguments).exitCode == 64)
     }
 
-    @Test func aDescriptorBeyondTheLimitIsTold() throws {
+    @Test func aDescriptorBeyondTheLimitIsReported() throws {
         let sandbox = try prepared()
         let result = try sandbox.shell("ulimit -n 64; $S exec --fd 5000=db/ada -- true")
         #expect(result.exitCode == 71, "\(result.errorText)")

@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    @Test func aVaultThatNothingOpensSaysSo() throws {
+    @Test func aVaultWithoutAWorkingSlotIsReported() throws {
         let sandbox = try Sandbox.withPassphrase()
         for command in [Self.find, ["vault", "list"], ["vault", "add", "-s", "db", "-a", "ada"]] {
             #expect(try sandbox.sealctl(command, input: [1]).exitCode == 36)
@@ -132,7 +132,7 @@ import Testing
     }
 
     @Test(.enabled(if: PseudoTerminal.canControl, "setsid of util-linux"))
-    func nobodyTypesAValueInVain() throws {
+    func aValueIsNotAskedForIfItCannotBeStored() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.add("db", "ada", "v")
         let terminal = try PseudoTerminal()

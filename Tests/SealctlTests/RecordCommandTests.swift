@@ -112,7 +112,7 @@ import Testing
     }
 
     @Test(arguments: Planted.allCases)
-    func whatIsNoFileIsListedAsRefused(planted: Planted) throws {
+    func specialFilesAreListedAsRefused(planted: Planted) throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}")
         try planted.plant(sandbox.record("b"))
@@ -161,7 +161,7 @@ import Testing
         #expect(try decode(MachineError.self, result.errors).code == "wrongName")
     }
 
-    @Test func aBlobOfALaterFormatSaysSo() throws {
+    @Test func aBlobOfALaterFormatIsReportedAsSuch() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "1")
         var bytes = try SystemFile.read(sandbox.record("a"))

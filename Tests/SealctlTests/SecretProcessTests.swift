@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(.enabled(if: ChildProcess.canRunUnprivileged, "needs a user without rights"))
-    func itLeavesNoCoreFileAndNobodyLooksIntoItsMemory() throws {
+    func itLeavesNoCoreFileAndItsMemoryIsNotReadable() throws {
         let sandbox = try Sandbox()
         let child = try waiting(sandbox)
         #expect(try isHidden(child))

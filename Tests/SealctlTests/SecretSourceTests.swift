@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func aPipeThatNobodyWritesToIsATimeoutForEveryCommand() throws {
+    @Test func aPipeWithoutAWriterIsATimeoutForEveryCommand() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}")
         let commands = [
@@ -68,7 +68,7 @@ import Testing
         #expect(try sandbox.sealctl(["list", "--key-file", "link"]).exitCode == 78)
     }
 
-    @Test func aFileWithSeveralLinesIsNoPassphrase() throws {
+    @Test func aFileWithSeveralLinesIsNotAPassphrase() throws {
         let sandbox = try Sandbox()
         try sandbox.file("one", Array("correct horse\r\n".utf8))
         try sandbox.file("two", Array("correct horse\nbattery\n".utf8))

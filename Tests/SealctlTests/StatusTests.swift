@@ -77,7 +77,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
             ) {
                 try $0.succeed(["init", "--group", "group.other"])
             },
-            Mistake(what: "a key file that is none", arguments: ["list", "--key-file", "k"], status: 65) {
+            Mistake(what: "an invalid key file", arguments: ["list", "--key-file", "k"], status: 65) {
                 try $0.file("k", Array("hello".utf8))
             },
             Mistake(what: "a damaged vault", arguments: ["list"], status: 65) { try $0.flip($0.vault, at: 9) },
@@ -177,7 +177,7 @@ extension Mistake {
     }
 
     @Test(arguments: ["relative", ""])
-    func aHomeThatIsNoPlaceIsRefused(value: String) throws {
+    func aHomeThatIsNotAPlaceIsRefused(value: String) throws {
         let sandbox = try Sandbox()
         let result = try sandbox.shell("export SEALED_GROUPS_HOME='\(value)'; $S list")
         #expect(result.exitCode == 78)
@@ -194,7 +194,7 @@ extension Mistake {
     }
 
     @Test(.enabled(if: geteuid() == 0 && ChildProcess.canRunUnprivileged, "needs two users"))
-    func whatBelongsToAnotherUserIsNoPermission() throws {
+    func anotherUsersFileIsAPermissionError() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}")
         chmod(sandbox.directory.path, 0o755)

@@ -85,7 +85,7 @@ import Testing
         #expect(try decode(MachineError.self, result.errors).code == "wrongGroup")
     }
 
-    @Test func aRecordIsNoStream() throws {
+    @Test func aRecordIsNotAStream() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "{}")
         let result = try sandbox.sealctl(["decrypt", "--json", sandbox.record("a")])

@@ -19,7 +19,7 @@ import Testing
         [0x22, 0xFF, 0x22], [0x22, 0xC0, 0x80, 0x22], [0x22, 0xED, 0xA0, 0x80, 0x22],
         [0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], [0x22, 0xE2, 0x82],
     ])
-    func whatIsNoUTF8IsRefused(bytes: [UInt8]) throws {
+    func invalidUTF8IsRefused(bytes: [UInt8]) throws {
         let sandbox = try Sandbox.initialised()
         #expect(try sandbox.sealctl(["put", "a", "-"], input: bytes).exitCode == 65)
     }

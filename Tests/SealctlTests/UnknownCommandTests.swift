@@ -34,7 +34,7 @@ import Testing
         #expect(hint.contains("sealctl vault find") && hint.contains("sealctl defaults find"))
     }
 
-    @Test func argumentsOfACommandAreNoCommands() throws {
+    @Test func argumentsOfACommandAreNotCommands() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("ls", "{}")
         #expect(try sandbox.succeed(["get", "ls"]).outputText.contains("{}"))

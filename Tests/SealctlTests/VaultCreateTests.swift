@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func aVaultThatNobodyAtHandCouldOpenIsNotMade() throws {
+    @Test func aVaultWithoutAnOpenerIsNotCreated() throws {
         let sandbox = try Sandbox()
         let theirs = try sandbox.identity("theirs")
         #expect(try sandbox.sealctl(["vault", "create", "--recipient", theirs]).exitCode == 64)
@@ -81,7 +81,7 @@ import Testing
         ["--access-group", Sandbox.accessGroup, "--group", Sandbox.group], ["--passphrase-fd", "1"],
         ["--passphrase-fd", "-1"],
     ])
-    func whatMakesNoSenseIsAUsageErrorThatMakesNothing(options: [String]) throws {
+    func contradictoryArgumentsAreAUsageErrorAndCreateNothing(options: [String]) throws {
         let sandbox = try Sandbox()
         try sandbox.file("pass", Array("secret\n".utf8))
         #expect(try sandbox.sealctl(["vault", "create"] + options).exitCode == 64)
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "root may give files to any group"), arguments: ["daemon", "1"])
-    func aSharedVaultBelongsToTheUnixGroupWhateverTheUmask(unixGroup: String) throws {
+    func aSharedVaultBelongsToTheUnixGroupRegardlessOfTheUmask(unixGroup: String) throws {
         let sandbox = try Sandbox()
         chmod(sandbox.directory.path, 0o755)
         let made = try sandbox.shell("umask 077; $S vault create --share-with \(unixGroup); $S vault keys")

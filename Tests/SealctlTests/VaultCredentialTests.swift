@@ -19,7 +19,7 @@ import Testing
         #expect(result.exitCode == 74, "\(result.errorText)")
     }
 
-    @Test func theUnitsCredentialOpensItUnasked() throws {
+    @Test func theUnitsCredentialOpensItWithoutARequest() throws {
         let sandbox = try Sandbox()
         try sandbox.directory.directory("creds")
         try SystemFile.write(sandbox.path("creds/sealedstate.\(Sandbox.group)"), Array(Self.line.utf8), mode: 0o400)
@@ -196,7 +196,7 @@ import Testing
         #expect(try sandbox.sealctl(["vault", "identity", "missing/mine"]).exitCode == 73)
     }
 
-    @Test func whatIsNoIdentityIsRefused() throws {
+    @Test func anInvalidIdentityIsRefused() throws {
         let sandbox = try Sandbox()
         try sandbox.file("text", Array("hello\n".utf8))
         #expect(try sandbox.sealctl(["vault", "identity", "--recipient", "text"]).exitCode == 65)

@@ -28,7 +28,7 @@ import Testing
 
     private func path(_ sandbox: Sandbox) -> String { sandbox.path("groups/Vaults/\(Sandbox.group)/access.log") }
 
-    @Test func itTellsWhoDidWhat() throws {
+    @Test func itShowsTheProgramOfEachEntry() throws {
         let sandbox = try Sandbox.withPassphrase()
         _ = try sandbox.sealctl(["vault", "keys", "--passphrase-file", "wrong"])
         try sandbox.succeed(["vault", "slot", "add", "--new-default-key-file", "--passphrase-file", "pass"])

@@ -97,7 +97,7 @@ import Testing
     @Test(arguments: [
         ["--throttle", "0"], ["--throttle", "-1"], ["--throttle", "5x"], ["--status", "--throttle", "5"],
     ])
-    func whatMakesNoSenseIsAUsageError(options: [String]) throws {
+    func contradictoryArgumentsAreAUsageError(options: [String]) throws {
         let sandbox = try Sandbox.initialised()
         #expect(try sandbox.sealctl(["vault", "rotate"] + options).exitCode == 64)
         #expect(try sandbox.keys().count == 1)

@@ -109,7 +109,7 @@ struct VaultSharingTests {
     }
 
     // After the vault was created, a directory above the home becomes writable for others, and then private again.
-    @Test func aMemoryInTheHomeCountsWhateverTheModesAboveItAre() throws {
+    @Test func aMemoryInTheHomeCountsRegardlessOfTheModesAboveIt() throws {
         let sandbox = try Sandbox()
         chmod(sandbox.directory.path, 0o755)
         let made = try shell(
@@ -171,7 +171,7 @@ struct VaultSharingTests {
         #expect(try shell(sandbox, as: 60_001, "$S vault keys").exitCode == 36)
     }
 
-    @Test func whoeverLeavesLosesTheirSlot() throws {
+    @Test func aLeavingPersonLosesTheirSlot() throws {
         let sandbox = try shared()
         let removed = try shell(sandbox, as: 60_001, "$S vault slot remove 2 --yes --identity $HOME/key")
         #expect(removed.exitCode == 0, "\(removed.errorText)")

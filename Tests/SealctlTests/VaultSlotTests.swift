@@ -5,7 +5,7 @@ import Testing
 @Suite struct VaultSlotTests {
     private static let old = ["--passphrase-file", "pass"]
 
-    @Test func whatWasAddedOpensAndWhatWasRemovedDoesNot() throws {
+    @Test func addedSlotsOpenAndRemovedOnesDoNot() throws {
         let sandbox = try Sandbox.withPassphrase()
         try sandbox.succeed(["init"])
         let mine = try sandbox.identity("mine")

@@ -46,7 +46,7 @@ import Testing
         #expect(try sandbox.everyFile() == before)
     }
 
-    @Test func aReadyVaultTellsWhatItHolds() throws {
+    @Test func aReadyVaultShowsWhatItHolds() throws {
         let sandbox = try Sandbox()
         try sandbox.succeed(["vault", "create"])
         let status = try sandbox.status()
@@ -55,7 +55,7 @@ import Testing
         #expect(!status.whenUnlocked.unlocked && !status.afterFirstUnlock.unlocked)
     }
 
-    @Test func aLockedVaultTellsItsSlotsOnly() throws {
+    @Test func aLockedVaultShowsItsSlotsOnly() throws {
         let status = try Sandbox.withPassphrase().status()
         #expect(status.slots.map(\.kind) == ["passphrase"])
         #expect(status.keys == nil && status.items == nil)
@@ -157,7 +157,7 @@ struct VaultUnlockTests {
     }
 
     @Test(.enabled(if: PseudoTerminal.canControl, "setsid of util-linux"))
-    func aPersonIsAskedUnasked() throws {
+    func aPersonIsAskedWithoutAnOption() throws {
         let sandbox = try Sandbox.withPassphrase()
         let terminal = try PseudoTerminal()
         let child = try terminal.start(sandbox, ["vault", "unlock"])

@@ -106,7 +106,7 @@ private struct CapturingHandler: LogHandler {
         #expect(try count("replayed") == 1)
     }
 
-    @Test func whatTimeBringsIsANotice() throws {
+    @Test func expiryIsANotice() throws {
         try store.write(Sign(text: "calm", expiresAt: Date() - 60))
         _ = store.readIfValid(Sign.self)
         #expect(lines.all.map(\.level) == [.notice])
@@ -121,7 +121,7 @@ private struct CapturingHandler: LogHandler {
         #expect(try count("malformed") == 3)
     }
 
-    @Test func afterThePauseItIsToldAgain() throws {
+    @Test func afterThePauseItIsReportedAgain() throws {
         let clock = Mutex(ContinuousClock.now)
         let handler = CapturingHandler(lines: lines)
         let logger = RejectionLogger(
@@ -168,8 +168,8 @@ private struct CapturingHandler: LogHandler {
         _ = store.readIfValid(Sign.self)
         _ = store.readIfValid(WrongSign.self, named: Sign.recordName)
         #expect(lines.all.compactMap { $0.metadata["code"] } == ["invalid", "tampered", "tampered"])
-        let told = lines.all.map { "\($0.text) \($0.metadata)" }.joined()
-        #expect(!told.contains(canary) && !told.contains(Sign.canary))
+        let reported = lines.all.map { "\($0.text) \($0.metadata)" }.joined()
+        #expect(!reported.contains(canary) && !reported.contains(Sign.canary))
         let labels = metrics.counters.flatMap { [$0.label] + $0.dimensions.map { "\($0.0)=\($0.1)" } }
         #expect(labels.contains("code=invalid") && !labels.contains { $0.contains("canary") })
     }

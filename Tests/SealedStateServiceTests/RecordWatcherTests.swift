@@ -87,7 +87,7 @@ struct RecordWatcherTests {
         #expect(!watcher.health.isHealthy)
     }
 
-    @Test func aNameThatIsNoneEndsItAtOnce() async throws {
+    @Test func anInvalidNameEndsItAtOnce() async throws {
         let watcher = RecordWatcher(store, of: Sign.self, named: "..") { _ in }
         let error = await #expect(throws: StoreError.self) { try await watcher.run() }
         #expect(error?.code == .invalidName)
@@ -107,7 +107,7 @@ struct RecordWatcherTests {
         try await running
     }
 
-    @Test func itsHealthSaysWhatItWasTold() async throws {
+    @Test func itsHealthHasTheLastOutcome() async throws {
         let (events, continuation) = AsyncStream.makeStream(of: Bool.self)
         let watcher = RecordWatcher(store, of: Sign.self) { continuation.yield($0.rejection != nil) }
         #expect(watcher.health.lastUpdate == nil)

@@ -55,7 +55,7 @@ import Testing
         #expect(refused == nil)
     }
 
-    @Test func whatIsWrittenAfterAWrongClockIsJudgedByItsOwn() throws {
+    @Test func aValueWrittenAfterAWrongClockIsJudgedByItsOwnTime() throws {
         try store.write(ClockRecord(expiresAt: clock.now + 60))
         clock.advance(by: Self.tenYears)
         #expect(refused == .stale)
@@ -67,7 +67,7 @@ import Testing
         #expect(refused == .stale)
     }
 
-    @Test func aValueWithoutAnEndIsNoBodysVictim() throws {
+    @Test func aValueWithoutAnExpiryNeverGoesStale() throws {
         try store.write(ClockRecord())
         clock.advance(by: Self.tenYears)
         #expect(refused == nil)
@@ -106,7 +106,7 @@ import Testing
         #expect(try others(0, 59, -Self.tenYears, 0) == ["valid", "valid", "notYetValid", "valid"])
     }
 
-    @Test func orderIsUnaffectedWhateverTheClockShows() throws {
+    @Test func orderIsUnaffectedRegardlessOfTheClock() throws {
         var blobs: [[UInt8]] = []
         for offset in [0, Self.tenYears, -2 * Self.tenYears, Self.tenYears] {
             clock.advance(by: offset)
@@ -143,7 +143,7 @@ import Testing
         #expect(code { _ = try store.read(Note.self) } == .stale)
     }
 
-    @Test func whatIsNotYetValidSaysWhenItWillBe() throws {
+    @Test func aValueOfTheFutureStatesItsTime() throws {
         try store.write(ClockRecord(expiresAt: clock.now + 600))
         #expect(store.reader.nextChange(ofRefused: "clock") == nil)
         clock.advance(by: -100)

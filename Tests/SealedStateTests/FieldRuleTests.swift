@@ -31,7 +31,7 @@ struct Profile: SealedRecord, Equatable {
         .field("slug", \.slug, .matches(/[a-z-]+/, upTo: 12, "must have lower-case letters and dashes")),
         .field("tags", \.tags, .length(...2), .custom("must not repeat") { Set($0).count == $0.count }),
         .field("teamID", \.teamID, .required(when: \.isTeam), .range(1...)),
-        .that("endsAt", "must lie behind issuedAt") { $0.endsAt > $0.issuedAt },
+        .that("endsAt", "must be after issuedAt") { $0.endsAt > $0.issuedAt },
     ]
 
     func validate() throws(ValidationFailure) {
@@ -99,7 +99,7 @@ private struct Form: SealedRecord, Equatable {
         #expect(try store.read(Profile.self) == Profile())
     }
 
-    @Test(arguments: broken) func aBrokenRuleIsToldByField(_ broken: Case) {
+    @Test(arguments: broken) func aBrokenRuleIsReportedByField(_ broken: Case) {
         var profile = Profile()
         broken.change(&profile)
         #expect(violations(profile).map(\.field) == [broken.field])
@@ -111,7 +111,7 @@ private struct Form: SealedRecord, Equatable {
         #expect(violations(profile) == [])
     }
 
-    @Test func allBrokenRulesAreToldInOrderWithThoseOfValidate() {
+    @Test func allBrokenRulesAreReportedInOrderWithThoseOfValidate() {
         var profile = Profile(name: "", age: 200, plan: "gold", tags: ["a", "a", "a"], isCursed: true)
         profile.endsAt = profile.issuedAt
         #expect(

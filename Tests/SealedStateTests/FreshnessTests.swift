@@ -97,7 +97,8 @@ import Testing
     }
 
     // From a program of another version, or a computed expiry: a state must not be valid for ever by accident.
-    @Test(arguments: [Double.nan, .infinity, -.infinity]) func anExpiryThatIsNoDateIsRefused(_ seconds: Double) throws {
+    @Test(arguments: [Double.nan, .infinity, -.infinity]) func anExpiryThatIsNotADateIsRefused(_ seconds: Double) throws
+    {
         struct Plain: SealedRecord {
             static let recordName = "odd"
             static let schemaVersion = 1

@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test(arguments: ["json", "bplist"], 0..<batches)
-    func whatPassesTheCheckNeverEndsTheProcess(codec: String, number: Int) throws {
+    func checkedStructuresNeverEndTheProcess(codec: String, number: Int) throws {
         let first = number * Self.batch
         guard let answer = try run(codec, first, Self.batch) else {
             Issue.record("\(codec): seed \(try culprit(codec, first, Self.batch))")

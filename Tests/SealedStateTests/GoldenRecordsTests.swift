@@ -155,21 +155,21 @@ private struct Overversioned: SealedRecord, Equatable {
         try golden.verify(ReadingList.First.example)
     }
 
-    @Test func aGoldenRecordIsNeverMadeAnew() throws {
+    @Test func aGoldenRecordIsNeverMadeAgain() throws {
         try golden.record(ReadingList.First.example)
         let before = try SystemFile.read(firstFile)
         #expect(fault { try golden.record(ReadingList.First.example) } == .alreadyRecorded)
         #expect(try SystemFile.read(firstFile) == before)
     }
 
-    @Test func aMissingVersionIsTold() throws {
+    @Test func aMissingVersionIsReported() throws {
         #expect(fault { try golden.verify(ReadingList.First.example) } == .missing)
         try golden.record(ReadingList.First.example)
         try golden.record(ReadingList.Third.example)
         #expect(fault { try golden.verify(ReadingList.Third.example, older: ReadingList.Third.older) } == .missing)
     }
 
-    @Test func aShapeThatChangedWithoutTheVersionIsTold() throws {
+    @Test func aShapeThatChangedWithoutTheVersionIsReported() throws {
         try golden.record(ReadingList.First.example)
         #expect(fault { try golden.verify(Renamed(headings: ["Emma"])) } == .shapeChanged)
         let titles = ReadingList.First.example.titles
@@ -193,14 +193,14 @@ private struct Overversioned: SealedRecord, Equatable {
         }
     }
 
-    @Test func aRuleThatRefusesWhatExistsIsNoChangeOfTheShape() throws {
+    @Test func aRuleThatRefusesWhatExistsIsNotAChangeOfTheShape() throws {
         try golden.record(ReadingList.First.example)
         #expect(fault { try golden.verify(Short(titles: ["Emma"])) } == .refused)
         #expect(fault { try golden.verify(ReadingList.First(titles: ["Emma"])) } == .unexpectedValue)
         #expect(fault { try golden.verify(Strict(titles: ["Emma"])) } == .badExample)
     }
 
-    @Test func anotherCodecIsNoChangeOfTheShape() throws {
+    @Test func anotherCodecIsNotAChangeOfTheShape() throws {
         try golden.record(Recoded.JSON.example)
         try golden.verify(Recoded.example)
         try golden.verify(Recoded.JSON.example)
@@ -228,7 +228,7 @@ private struct Overversioned: SealedRecord, Equatable {
     }
 
     @Test(arguments: ["../../evil name", "a\nb", "", "a//b", "_sealed/leases/x"])
-    func whatIsNoRecordsNameIsNoPath(_ name: String) {
+    func anInvalidRecordNameHasNoPath(_ name: String) {
         #expect(fault { try golden.record(ReadingList.First.example, as: name) } == .badExample)
         #expect(fault { try golden.verify(ReadingList.First.example, as: name) } == .badExample)
         #expect(!SystemFile.exists(place.path("golden")))
@@ -242,7 +242,7 @@ private struct Overversioned: SealedRecord, Equatable {
         #expect(folder.path(of: 1) == "./a/b/1.golden")
     }
 
-    @Test func versionsThatNoHeaderHoldsAreTold() throws {
+    @Test func versionsBeyondTheHeadersRangeAreReported() throws {
         for record in [true, false] {
             #expect(fault { try record ? golden.record(Unversioned()) : golden.verify(Unversioned()) } == .badExample)
             #expect(
@@ -250,7 +250,7 @@ private struct Overversioned: SealedRecord, Equatable {
         }
     }
 
-    @Test func aValueThatReadsAsAnotherIsTold() throws {
+    @Test func aValueThatReadsAsAnotherIsReported() throws {
         try golden.record(ReadingList.First.example)
         try golden.record(ReadingList.Second.example)
         #expect(fault { try golden.verify(ReadingList.Second.example) } == .noExpectedValue)
@@ -264,7 +264,7 @@ private struct Overversioned: SealedRecord, Equatable {
         try golden.verify(Raised(books: ReadingList.Second.example.books))
     }
 
-    @Test func anEditedFileIsTold() throws {
+    @Test func anEditedFileIsReported() throws {
         try golden.record(ReadingList.First.example)
         let text = String(decoding: try SystemFile.read(firstFile), as: UTF8.self)
         let edits = [

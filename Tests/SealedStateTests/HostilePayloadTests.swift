@@ -90,7 +90,7 @@ import Testing
         #expect(deep.text == "unsafeStructure")
     }
 
-    @Test func whatReadersRefuseIsNotWritten() throws {
+    @Test func valuesThatReadersRefuseAreNotWritten() throws {
         struct Tree: SealedRecord {
             static let recordName = "tree"
             static let schemaVersion = 1

@@ -37,7 +37,7 @@ import Testing
         #expect(throws: DecodingError.self) { try decode([Date].self, Array("[\(json)]".utf8)) }
     }
 
-    @Test func nothingAtAllIsNoValue() {
+    @Test func emptyInputIsNotAPropertyListValue() {
         #expect(throws: DecodingError.self) { try decode(Everything.self, []) }
         #expect(throws: DecodingError.self) { try decode([Int].self, Array("[1] x".utf8)) }
     }

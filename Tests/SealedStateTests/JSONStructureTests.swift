@@ -34,7 +34,7 @@ import Testing
         #expect(fault(nested(513), depth: .max) == .tooDeep(limit: 512))
     }
 
-    @Test func siblingsAreNoDepth() {
+    @Test func siblingsAreNotDepth() {
         #expect(fault("[" + String(repeating: "[],{},", count: 1000) + "1]", depth: 2) == nil)
     }
 
@@ -43,7 +43,7 @@ import Testing
         #"["嬢[[[["]"#, #"["😀[[[["]"#, #"["\ud83d\ude00[[["]"#,
     ]
 
-    @Test(arguments: strings) func bracketsInStringsAreNoDepth(_ json: String) {
+    @Test(arguments: strings) func bracketsInStringsAreNotDepth(_ json: String) {
         #expect(fault(json, depth: 1) == nil)
     }
 

@@ -52,9 +52,9 @@ import Testing
     @Test func aNewerValueTakesItsPlaceAndTheMarkGoes() throws {
         try fixture.plant([1, 2, 3])
         #expect(try snapshot().rejection?.code == .malformed)
-        try store.write(Note(text: "mended"))
+        try store.write(Note(text: "repaired"))
         let answer = try snapshot()
-        #expect(answer.value.text == "mended" && answer.rejection == nil)
+        #expect(answer.value.text == "repaired" && answer.rejection == nil)
     }
 
     @Test func anExpiredLastGoodValueIsNotReturned() throws {
@@ -103,7 +103,7 @@ import Testing
         #expect(code { _ = try snapshot() } == .replayed)
     }
 
-    @Test func aRefusedButAcceptedStateIsNoDeletion() throws {
+    @Test func aRefusedButAcceptedStateIsNotADeletion() throws {
         // An older program reads newer data, then that data is damaged: both times the store keeps its value.
         try fixture.plant(forged(2) { $0.schemaVersion = 99 })
         #expect(try snapshot().rejection?.code == .tooNew)
@@ -148,7 +148,7 @@ import Testing
         #expect(code { _ = try strict.read(Note.self) } == .malformed)
     }
 
-    @Test func whatIsKeptIsSealed() throws {
+    @Test func keptFilesAreSealed() throws {
         try store.write(Note(text: "a canary of the last good value"))
         _ = try store.read(Note.self)
         let tag = try store.places.place(Note.recordName).context.nameTag
@@ -180,7 +180,7 @@ import Testing
         #expect((0..<6).map { values.entry(for: tag($0)) != nil } == [false, false, true, true, false, true])
     }
 
-    @Test func whatIsTooLargeEndsWhatWasKept() {
+    @Test func aTooLargeValueEndsTheKeptOne() {
         let values = LastGoodValues(maximumCount: 100, maximumSize: 100)
         values.keep([1], sequence: 1, for: tag(0))
         values.keep([UInt8](repeating: 0, count: 101), sequence: 2, for: tag(0))

@@ -34,7 +34,7 @@ import Testing
         { #expect(mkfifo($0, 0o600) == 0) },
     ]
 
-    @Test(arguments: planted.indices) func whatIsPlantedInItsPlaceStopsNoWriter(_ index: Int) throws {
+    @Test(arguments: planted.indices) func aPlantedFileInItsPlaceStopsNoWriter(_ index: Int) throws {
         try Self.planted[index](fixture.quarantine)
         #expect(try store.write(Note(text: "new")) == 2)
         #expect(try store.read(Note.self).text == "new")
@@ -44,12 +44,12 @@ import Testing
         #expect(try store.delete(Note.self) == 3)
     }
 
-    @Test func theHookHearsNothingOfWhatIsKept() throws {
+    @Test func theHookIsNotNotifiedOfKeptCopies() throws {
         #expect(try store.write(Note(text: "new")) == 2)
         #expect(rejections.all.isEmpty)
     }
 
-    @Test func theSixtyFifthIsTold() throws {
+    @Test func theSixtyFifthIsReported() throws {
         for number in 0..<64 {
             try fixture.plant(Array("damaged \(number)".utf8))
             try store.write(Note(text: "new"))

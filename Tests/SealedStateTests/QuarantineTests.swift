@@ -33,7 +33,7 @@ import Testing
         { $0.enumerated().map { $0 == Field.sequence ? 0 : $1 } },
     ]
 
-    @Test(arguments: damages.indices) func aDamagedBlobIsKeptAndTheSequenceGoesOn(_ index: Int) throws {
+    @Test(arguments: damages.indices) func aDamagedBlobIsKeptAndTheSequenceContinues(_ index: Int) throws {
         let damaged = Self.damages[index](try fixture.blob())
         try fixture.plant(damaged)
         #expect(try store.write(Note(text: "new")) == 4)
@@ -231,7 +231,7 @@ import Testing
         }
     }
 
-    @Test func whatIsOutOfOrderIsKept() throws {
+    @Test func outOfOrderBlobsAreKept() throws {
         let third = try fixture.blob()
         try store.write(Note(text: "fourth"))
         try fixture.plant(third)

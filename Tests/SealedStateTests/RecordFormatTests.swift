@@ -58,7 +58,7 @@ private struct Photo: SealedRecord, Equatable {
 
     private struct Anything: Decodable {}
 
-    @Test(arguments: 0..<4) func whatPythonWritesPasses(_ seed: Int) throws {
+    @Test(arguments: 0..<4) func pythonsOutputPasses(_ seed: Int) throws {
         let result = try ChildProcess.run(Python.path, ["-c", Self.script, "\(seed)"])
         let lines = result.outputText.split(separator: "\n")
         #expect(lines.count == 50)

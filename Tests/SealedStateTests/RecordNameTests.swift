@@ -26,7 +26,7 @@ import Testing
         #expect(code { _ = try RecordName(name) } == .invalidName)
     }
 
-    @Test func whatIsTheLibrarysOwnIsNoUsersName() throws {
+    @Test func reservedNamesAreRefused() throws {
         let store = try StoreFixture().open()
         for name in ["_sealed", "_sealed/leases/refresh"] {
             #expect(code { _ = try RecordName(name) } == .invalidName)
@@ -35,7 +35,7 @@ import Testing
             #expect(try RecordName(stored: name).isReserved)
             let place = try store.places.place(reserved: name)
             #expect(try store.writer.write(Note(text: name), at: place, store.writer.request()) == 1)
-            // What was used once is no more known than before.
+            // A single use does not make the name known.
             #expect(code { _ = try store.read(Note.self, named: name) } == .invalidName)
             #expect(try store.reader.checkedSnapshot(of: Note.self, at: place).value.text == name)
         }

@@ -42,7 +42,7 @@ import Testing
         #expect(code.defaultAdvice.hasSuffix("."))
     }
 
-    @Test func whatIsNoBlobsFaultIsNoRejection() {
+    @Test func failuresOutsideTheBlobAreNotRejections() {
         for code in [.absent, .locked, .containerMissing, .file, .vault, .permissionDenied] as [StoreError.Code] {
             #expect(!code.isRejection)
         }

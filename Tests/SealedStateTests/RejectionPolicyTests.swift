@@ -41,7 +41,7 @@ import Testing
             .map { try SystemFile.read("\(fixture.quarantine)/\($0)") }
     }
 
-    @Test func theHookIsToldOnceForEachRefusedRead() throws {
+    @Test func theHookIsNotifiedOnceForEachRefusedRead() throws {
         let store = try open()
         _ = try store.read(Note.self)
         #expect(seen.codes == [])
@@ -51,7 +51,7 @@ import Testing
         #expect(seen.all.allSatisfy { $0.subject == Note.recordName })
     }
 
-    @Test func theHookHearsNothingOfWhatIsNoRejection() throws {
+    @Test func theHookIsNotNotifiedOfOtherFailures() throws {
         let store = try open()
         _ = store.readIfValid(ProbeRecord.self)
         try store.delete(Note.self)
@@ -59,14 +59,14 @@ import Testing
         #expect(seen.codes == [])
     }
 
-    @Test func theHookHearsOfAnUpdate() throws {
+    @Test func theHookIsNotifiedOfAnUpdate() throws {
         let store = try open()
         try fixture.plant([1, 2, 3])
         #expect(code { try store.update(Note.self) { $0.number = 1 } } == .malformed)
         #expect(seen.codes == [.malformed])
     }
 
-    @Test func theHookHearsOfWhatTheLastGoodValueHides() throws {
+    @Test func theHookIsNotifiedOfWhatTheLastGoodValueHides() throws {
         let store = try open(.keepLastGood)
         _ = try store.read(Note.self)
         try fixture.plant([1, 2, 3])
@@ -91,7 +91,7 @@ import Testing
         #expect(seen.codes == [fault.code, fault.code, fault.code])
     }
 
-    @Test func theReasonStandsBesideTheCopyWithoutContents() throws {
+    @Test func theReasonIsStoredBesideTheCopyWithoutContents() throws {
         let store = try open(.quarantine)
         try fixture.plant(forged(store) { $0.payload.text = Note.forbidden })
         #expect(code { _ = try store.read(Note.self) } == .invalid)

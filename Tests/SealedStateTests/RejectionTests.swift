@@ -76,7 +76,7 @@ enum Fault: Int, CaseIterable, Comparable, Sendable {
         try expect(fault.code, of: [fault], fixture, store, sequence: 7)
     }
 
-    @Test func ofTwoFaultsTheEarlierOneIsTold() throws {
+    @Test func ofTwoFaultsTheEarlierOneIsReported() throws {
         let fixture = try StoreFixture()
         let store = try fixture.open()
         var sequence: UInt64 = 7

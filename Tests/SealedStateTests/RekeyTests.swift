@@ -108,7 +108,7 @@ struct RekeyTests {
         #expect(code { _ = try service.read(ProbeRecord.self) } == .locked)
     }
 
-    @Test func whatARemovedProgramPlantsIsRefused() throws {
+    @Test func blobsPlantedByARemovedProgramAreRefused() throws {
         let (removed, service) = try addedService()
         try service.write(ProbeRecord(number: 1))
         var forgery = try Forgery(service)
@@ -187,7 +187,7 @@ struct RekeyTests {
         #expect(try sandbox.person.read(Guarded.self).number == 2)
     }
 
-    @Test func aVaultThatIsGoneIsMissingAndNotMadeAnew() throws {
+    @Test func aVaultThatIsGoneIsMissingAndNotMadeAgain() throws {
         try sandbox.service.write(ProbeRecord(number: 1))
         let directory = sandbox.fixture.place.path("Vaults/\(sandbox.fixture.group)")
         try FileTree.remove(directory)

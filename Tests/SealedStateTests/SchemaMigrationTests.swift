@@ -137,7 +137,7 @@ private struct Zero: SealedRecord {
         #expect(error.reason.contains("name") && error.reason.contains("1"))
     }
 
-    @Test func aStepThatThrowsIsToldByItsVersionsAndNotByWhatItThrew() throws {
+    @Test func aStepThatThrowsIsReportedByItsVersionsAndNotByWhatItThrew() throws {
         try plant(#"{"name":"secret","age":1}"#, version: 2)
         let error = try #require(refusal { _ = try store.read(Account.self) })
         #expect(error.code == .migrationFailed)
@@ -170,7 +170,7 @@ private struct Zero: SealedRecord {
         #expect(try store.read(Place.self) == Place(city: "Ulm"))
     }
 
-    @Test func aReaderTakesWhateverCodecTheHeaderNames() throws {
+    @Test func aReaderUsesTheCodecInTheHeader() throws {
         let limits = StoreOptions().structureLimits
         let old = Array(try PayloadCoding.encode(Place.V2(town: "Ulm"), as: .binaryPropertyList, limits: limits))
         try plant(old, .binaryPropertyList, version: 2, as: "place")
@@ -191,14 +191,14 @@ private struct Zero: SealedRecord {
         }
     }
 
-    @Test func versionsBelow1AreNotReadWhateverTheTypeSays() throws {
+    @Test func versionsBelow1AreNotReadRegardlessOfTheType() throws {
         try plant("{}", version: 0, as: "odd")
         #expect(code { _ = try store.read(Odd.self) } == .tooOld)
         try plant("{}", version: 1, as: "odd", sequence: 2)
         #expect(code { _ = try store.read(Odd.self) } == nil)
     }
 
-    @Test func stepsThatDoNotFollowEachOtherAreToldSo() throws {
+    @Test func stepsOutOfOrderAreReported() throws {
         try plant("[1]", version: 1, as: "gap")
         let gap = try #require(refusal { _ = try store.read(Gap.self) })
         #expect(gap.code == .migrationFailed)
@@ -209,7 +209,7 @@ private struct Zero: SealedRecord {
         #expect(short.reason.contains("3") && short.reason.contains("4"))
     }
 
-    @Test func versionsAtTheEndsOfTheNumbersTrapNobody() throws {
+    @Test func extremeVersionsDoNotTrap() throws {
         try plant("{}", version: 1, as: "ends")
         #expect(code { _ = try store.read(Highest.self) } == .migrationFailed)
         #expect(code { _ = try store.read(HighestStep.self) } == .migrationFailed)

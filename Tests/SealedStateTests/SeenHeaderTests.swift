@@ -8,7 +8,7 @@ import Testing
 
 @testable import SealedState
 
-/// What a write knows of a header before it has the record's lock counts under the lock only for the same bytes.
+/// A write may use its check of a header from before the lock only if the bytes are the same under the lock.
 @Suite struct SeenHeaderTests {
     private let fixture: StoreFixture
     private let store: SealedStore
@@ -25,7 +25,7 @@ import Testing
         if case .value(let header) = existing { header.sequence } else { nil }
     }
 
-    @Test func aHeaderThatWasReplacedMeanwhileIsVerifiedAnew() throws {
+    @Test func aHeaderThatWasReplacedMeanwhileIsVerifiedAgain() throws {
         let seen = SeenHeader()
         #expect(sequence(try store.reader.existing(at: place, seen: seen)) == 1)
         try fixture.open().write(Note(text: "second"))
@@ -44,7 +44,7 @@ import Testing
         #expect(existing.rejection?.code == .wrongCommitment)
     }
 
-    @Test func anOldBlobThatWasPutBackIsAReplayWhateverWasSeenOfIt() throws {
+    @Test func anOldBlobThatWasPutBackIsAReplayEvenIfItWasSeenBefore() throws {
         let old = try fixture.blob()
         let seen = SeenHeader()
         _ = try store.reader.existing(at: place, seen: seen)
@@ -53,7 +53,7 @@ import Testing
         #expect(try store.reader.existing(at: place, seen: seen).rejection?.code == .replayed)
     }
 
-    @Test func aBlobOfARetiredEpochIsRefusedWhateverWasSeenOfIt() throws {
+    @Test func aBlobOfARetiredEpochIsRefusedEvenIfItWasSeenBefore() throws {
         let old = try fixture.blob()
         let seen = SeenHeader()
         _ = try store.reader.existing(at: place, seen: seen)
@@ -103,7 +103,7 @@ import Testing
         #expect(fault == .tooDeep(limit: 512))
     }
 
-    @Test func whatWasScannedIsBelievedForTheSameLimitsOnly() {
+    @Test func scanResultsAreReusedForTheSameLimitsOnly() {
         func payload(_ scan: RecordPayload.Scan?) -> RecordPayload {
             RecordPayload(.init("[1,2,3,4,5,6,7]".utf8), codec: .json, schemaVersion: 1, notAfter: 0, scan: scan)
         }

@@ -82,7 +82,7 @@ struct SharingTests {
 
     // MARK: Reading and writing
 
-    @Test(arguments: masks) func eachReadsWhatTheOtherWroteWhateverTheUmask(_ ada: String, _ bob: String) throws {
+    @Test(arguments: masks) func eachReadsWhatTheOtherWroteRegardlessOfTheUmask(_ ada: String, _ bob: String) throws {
         #expect(try run(.ada, "store-write", "1", "10", "durable", umask: ada) == "written 1")
         #expect(try run(.bob, "store-read", umask: bob) == "1 10 1")
         #expect(try run(.bob, "store-write", "2", "20", "durable", umask: bob) == "written 2")
@@ -124,7 +124,7 @@ struct SharingTests {
         #expect(try run(.bob, "store-read", "plain/x") == "1 1 1")
     }
 
-    @Test func whatIsRefusedIsKeptAsideForBoth() throws {
+    @Test func refusedFilesAreSetAsideForBoth() throws {
         #expect(try run(.ada, "store-write", "1", "1", "durable") == "written 1")
         #expect(try run(.bob, "store-read") == "1 1 1")
         try plantAsBob("/bin/sh", "-c", #"printf x > "$0""#, file("probe"))
@@ -138,7 +138,7 @@ struct SharingTests {
     /// A Boolean value: the system denies a second name for another user's file without write access.
     static let linksAreProtected = (try? SystemFile.read("/proc/sys/fs/protected_hardlinks")) == Array("1\n".utf8)
 
-    @Test(.enabled(if: linksAreProtected, "needs fs.protected_hardlinks")) func whatMayNotBeLinkedIsCopied() throws {
+    @Test(.enabled(if: linksAreProtected, "needs fs.protected_hardlinks")) func unlinkableFilesAreCopied() throws {
         #expect(try run(.ada, "store-write", "1", "1", "durable") == "written 1")
         try plantAsBob("/bin/sh", "-c", #"rm -f "$0"; printf x > "$0"; chmod 640 "$0""#, file("probe"))
         #expect(try run(.ada, "store-write", "2", "1", "durable").hasPrefix("written"))

@@ -74,7 +74,7 @@ import Testing
 
     // MARK: Failed conditions
 
-    @Test func nothingIsNoSequence() throws { try expectConflict(.sequence(1)) }
+    @Test func nothingIsNotASequence() throws { try expectConflict(.sequence(1)) }
     @Test func noRecordHasTheSequenceZero() throws { try expectConflict(.sequence(0)) }
 
     @Test(arguments: [WriteCondition.absent, .sequence(1), .sequence(3), .sequence(.max)])
@@ -83,7 +83,7 @@ import Testing
         try expectConflict(condition)
     }
 
-    @Test func aDeletionIsNoSequence() throws {
+    @Test func aDeletionIsNotASequence() throws {
         try store.write(Note(text: "a"))
         try store.delete(Note.self)
         try expectConflict(.sequence(2))

@@ -46,7 +46,7 @@ import Testing
         #expect(refused == .absent)
     }
 
-    @Test func anUpdateOfADeletedRecordBeginsAnew() throws {
+    @Test func anUpdateOfADeletedRecordBeginsAgain() throws {
         try store.write(Note(text: "old"))
         try store.delete(Note.self)
         #expect(code { try store.update(Note.self) { $0.number += 1 } } == .absent)
@@ -80,7 +80,7 @@ import Testing
         #expect(refused == .replayed)
     }
 
-    @Test func anOldTombstoneIsNoDeletion() throws {
+    @Test func anOldTombstoneIsNotADeletion() throws {
         try store.write(Note(text: "first"))
         try store.delete(Note.self)
         let tombstone = try fixture.blob()

@@ -85,7 +85,7 @@ import Testing
         try expectRefused(.orphanedBlobs)
     }
 
-    @Test func whatOnlyLooksLikeABlobDoesNotCount() throws {
+    @Test func filesThatOnlyLookLikeBlobsDoNotCount() throws {
         try removeVaultUnseen()
         try fixture.plant(Array("SEALS are mammals".utf8) + [UInt8](repeating: 0x20, count: 500))
         #expect(refused == nil)
@@ -100,7 +100,7 @@ import Testing
         #expect(!SystemFile.exists(fixture.vault))
     }
 
-    @Test func aContainerThatOthersMayWriteIsRefusedWithTheCommandThatMendsIt() throws {
+    @Test func aContainerThatOthersMayWriteIsRefusedWithTheCommandThatRepairsIt() throws {
         chmod(fixture.container, 0o777)
         let error = try #require(refusal { _ = try fixture.open() })
         #expect(error.code == .container)

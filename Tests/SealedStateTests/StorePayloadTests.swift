@@ -42,14 +42,14 @@ import Testing
         Payload(.raw, [1, 2, 3], read: .undecodable, write: .unencodable),
     ]
 
-    @Test(arguments: refused.indices) func whatNoReaderDecodesIsNotWritten(_ index: Int) {
+    @Test(arguments: refused.indices) func anUndecodablePayloadIsNotWritten(_ index: Int) {
         let payload = Self.refused[index]
         let record = RecordPayload(Data(payload.bytes), codec: payload.codec, schemaVersion: 1, notAfter: 0)
         #expect(code { try store.write(payload: record, named: "planted") } == payload.write)
         #expect(!SystemFile.exists(fixture.file("planted")))
     }
 
-    @Test(arguments: refused.indices) func whatNoReaderDecodesIsNotOpened(_ index: Int) throws {
+    @Test(arguments: refused.indices) func anUndecodablePayloadIsNotOpened(_ index: Int) throws {
         let payload = Self.refused[index]
         var forgery = try Forgery(store)
         (forgery.name, forgery.schemaVersion) = ("planted", 1)

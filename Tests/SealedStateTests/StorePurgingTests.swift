@@ -41,7 +41,7 @@ import Testing
         #expect(refused == .absent || refused == .replayed)
     }
 
-    @Test func theNextWriteGoesOnBeyondIt() throws {
+    @Test func theNextWriteContinuesBeyondIt() throws {
         let deleted = try store.delete(Note.self)
         try store.purge(named: Note.recordName)
         #expect(try store.write(Note(text: "again"), onlyIf: .absent) > deleted)
@@ -63,7 +63,7 @@ import Testing
     // this user:    write 1 ......... write 2, delete 3
     // another user: ........ read 1 ................... purge
     @Test(arguments: [Durability.durable, .unsynced])
-    func whoNeverReadTheDeletionRemembersItFromThePurgeOn(_ durability: Durability) throws {
+    func aReaderThatMissedTheDeletionRemembersThePurge(_ durability: Durability) throws {
         let other = try stranger()
         let value = try fixture.blob()
         #expect(try other.read(Note.self).text == "secret words")
@@ -94,7 +94,7 @@ import Testing
         #expect(!SystemFile.exists(fixture.file("note")))
     }
 
-    @Test func whatReadersRefuseIsNotPurged() throws {
+    @Test func refusedRecordsAreNotPurged() throws {
         try store.delete(Note.self)
         let tombstone = try fixture.blob()
         try store.write(Note(text: "newer"))
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func whatWasTakenAwayIsNotPurgedButMissing() throws {
+    @Test func aRemovedRecordIsMissingAndNotPurged() throws {
         unlink(fixture.file("note"))
         #expect(code { try store.purge(named: Note.recordName) } == .absent)
         #expect(store.acceptedNames.count == 1)

@@ -16,7 +16,7 @@ import Testing
 
     private func note(of size: Int) -> Note { Note(text: String(repeating: "x", count: size)) }
 
-    @Test func aWriteBeyondTheQuotaIsRefusedWithFiguresAndTheOldValueStands() throws {
+    @Test func aWriteBeyondTheQuotaIsRefusedWithFiguresAndTheOldValueRemains() throws {
         try store.write(note(of: 10))
         try registry.setQuota(4000)
         let error = try #require(refusal { try store.write(note(of: 5000)) })
@@ -26,7 +26,7 @@ import Testing
         #expect(try fixture.staleFiles().filter { !$0.hasSuffix(".sealedstate.container") }.isEmpty)
     }
 
-    @Test func whatFitsIsWritten() throws {
+    @Test func aValueWithinTheQuotaIsWritten() throws {
         try registry.setQuota(20_000)
         try store.write(note(of: 1000))
         #expect(try store.read(Note.self) == note(of: 1000))

@@ -38,7 +38,7 @@ import Testing
         #expect(error.reason.contains("3"))
     }
 
-    @Test func aRemovedContainerIsNoAbsentRecord() throws {
+    @Test func aRemovedContainerIsNotAnAbsentRecord() throws {
         try store.write(Note(text: "x"))
         try FileTree.remove(fixture.container)
         #expect(refused == .containerMissing)

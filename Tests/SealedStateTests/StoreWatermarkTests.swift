@@ -71,7 +71,7 @@ import Testing
         #expect(refused == nil)
     }
 
-    @Test func aWriteMendsAReplay() throws {
+    @Test func aWriteRepairsAReplay() throws {
         try store.write(Note(text: "x"))
         let old = try fixture.blob()
         try store.write(Note(text: "y"))
@@ -80,7 +80,7 @@ import Testing
         #expect(try store.read(Note.self).text == "z")
     }
 
-    @Test func firstContactTrustsWhatItFindsAndSaysSo() throws {
+    @Test func firstContactTrustsWhatItFindsAndIsReported() throws {
         #expect(store.watermarkCondition == .firstContact)
         var forgery = try Forgery(store)
         forgery.sequence = 1 << 48 + 1
@@ -124,7 +124,7 @@ import Testing
     // we:    write 1 ................. (1 put back) .. write: must go beyond 3
     // child: ........ write 2, write 3 ............................ read: not a replay
     @Test(arguments: ["put back", "removed", "damaged"])
-    func aWriterGoesBeyondWhateverOthersAccepted(_ what: String) throws {
+    func aWriterGoesBeyondEverySequenceThatOthersAccepted(_ what: String) throws {
         try store.write(ProbeRecord(number: 1))
         let old = try fixture.blob("probe")
         #expect(try write(2) == "written 2")
@@ -194,7 +194,7 @@ import Testing
 
     // writer: 5 (durable) ....... 6 (not) ....... 7 (durable) .. power loss: 5 is what the disk has
     // reader: ............ read 5 ....... read 6 ............. read 7
-    @Test func whatAReaderSawMayNotHaveBeenAcknowledged() throws {
+    @Test func aReadValueMayNotHaveBeenAcknowledged() throws {
         var blobs: [[UInt8]] = []
         for sequence in 4...7 as ClosedRange<UInt64> {
             var forgery = try Forgery(store)
@@ -295,7 +295,7 @@ import Testing
         #expect(try marks() == bytes)
     }
 
-    @Test func anotherVaultBeginsAnew() throws {
+    @Test func anotherVaultBeginsAgain() throws {
         // The old container and vault were removed on purpose; states remembered of them are no obstacle.
         #expect(try write(1) == "written 1")
         #expect(try write(2) == "written 2")

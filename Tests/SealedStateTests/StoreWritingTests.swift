@@ -28,7 +28,7 @@ import Testing
         #expect(try store.write(Note(text: "x"), named: "other") == 1)
     }
 
-    @Test func severalRecordsOfOneTypeLieBesideEachOther() throws {
+    @Test func severalRecordsOfOneTypeCoexist() throws {
         let names = ["a", "a/b", "a/b/c", "a.b", "accounts/ada", "accounts/grace"]
         for name in names { try store.write(Note(text: name), named: name) }
         for name in names { #expect(try store.read(Note.self, named: name).text == name) }
@@ -36,7 +36,7 @@ import Testing
         #expect(SystemFile.exists(fixture.records + "/a/b/c.sealed"))
     }
 
-    @Test func aStoreThatIsOpenedLaterGoesOn() throws {
+    @Test func aStoreThatIsOpenedLaterContinues() throws {
         try store.write(Note(text: "x"))
         #expect(try fixture.open(creating: false).write(Note(text: "y")) == 2)
         #expect(try store.read(Note.self).text == "y")

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 @Suite struct BlobHeaderTests {
-    @Test func whateverIsWrittenIsReadBack() throws {
+    @Test func writtenValuesAreReadBack() throws {
         var random = SeededGenerator(seed: 1)
         for _ in 0..<2000 {
             let header = try randomHeader(&random)
@@ -14,7 +14,7 @@ import Testing
 
     /// Random bytes in every field, a quarter of them with a known preamble. Parsed headers write back to the same
     /// bits.
-    @Test func whateverParsesWritesBackToTheSameBytes() throws {
+    @Test func parsedHeadersWriteBackToTheSameBytes() throws {
         var random = SeededGenerator(seed: 2)
         var parsed = 0
         for _ in 0..<20_000 {
@@ -30,7 +30,7 @@ import Testing
         #expect(parsed > 5000 && parsed < 20_000)
     }
 
-    @Test func theFieldsLieWhereTheDocumentSays() throws {
+    @Test func theFieldsHaveTheDocumentedOffsets() throws {
         let vector = try BlobVector(named: "good-record-largest-numbers")
         let header = try BlobHeader(parsing: vector.blob)
         #expect(header.kind == .record && header.codec == .json && header.flags.isEmpty)
@@ -42,7 +42,7 @@ import Testing
         #expect(header.commitment.description == hexadecimal(vector.blob[144..<176]))
     }
 
-    @Test func aClaimIsNoVerifiedHeader() throws {
+    @Test func aClaimIsNotAVerifiedHeader() throws {
         let vector = try BlobVector(named: "r19-unknown-key")
         #expect(try UnverifiedHeader(parsing: vector.blob).claimed.sequence == 1)
         #expect(BlobReading.whole.read(vector.blob, of: vector).code == "unknownKey")

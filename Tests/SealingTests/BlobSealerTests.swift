@@ -40,7 +40,7 @@ import Testing
         #expect(sealed.header == verified)
     }
 
-    /// What every reader refuses must not leave a writer as a success.
+    /// A writer must not report success for a blob that every reader refuses.
     @Test func aDescriptionThatContradictsItselfEndsTheProcess() async {
         await #expect(processExitsWith: .failure) {
             try seal(BlobDescription(record: place, schemaVersion: 1, sequence: 0, sealedAt: 1))

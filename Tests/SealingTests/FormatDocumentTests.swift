@@ -43,7 +43,7 @@ import Testing
         try ChildProcess.run(Python.pathWithSchemas, ["-B", Self.reader, folder, "good-record-raw"])
     }
 
-    @Test func thatReaderSeesAWrongExpectation() throws {
+    @Test func thePythonReaderDetectsAWrongExpectation() throws {
         let folder = try copyOfTheManifest { $0.replacing(#""keyEpoch": 3"#, with: #""keyEpoch": 4"#) }
         let result = try ChildProcess.run(
             Python.path, ["-B", Self.reader, folder.path, "good-record-raw"])
@@ -51,7 +51,7 @@ import Testing
         #expect(result.outputText.contains("wrongEpoch"))
     }
 
-    @Test func thatReaderSeesAFileThatIsNotTheManifests() throws {
+    @Test func thePythonReaderDetectsAFileOutsideTheManifest() throws {
         let folder = try copyOfTheManifest { $0 }
         try SystemFile.write(folder.path("blobs/good-record-raw.seal"), [1, 2, 3])
         let result = try ChildProcess.run(

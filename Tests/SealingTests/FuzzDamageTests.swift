@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: BlobVector.good)
-    func whateverIsAppendedIsRefused(vector: BlobVector) {
+    func appendedBytesAreRefused(vector: BlobVector) {
         let contents = vector.blob[BlobLayout.headerSize...]
         let additions: [[UInt8]] = [
             [0], [1], [0xff], .init(repeating: 0, count: 16), .init(repeating: 0, count: 17),

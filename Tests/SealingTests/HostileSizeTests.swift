@@ -4,7 +4,7 @@ import Sealing
 import TestSupport
 import Testing
 
-/// There are no sizes in a header, so there is nothing to lie about but the file's own size. This keeps it so: in a process
+/// There are no sizes in a header, so only the size of the file itself can be wrong. This keeps it so: in a process
 /// that may not allocate another mebibyte, small files of every kind have the same answers as before, where an allocation of
 /// their choosing would fail.
 @Suite struct HostileSizeTests {
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func whatIsLargerThanTheLimitIsNotLookedAt() throws {
+    @Test func blobsLargerThanTheLimitAreNotExamined() throws {
         let vector = try BlobVector(named: "good-record-two-chunks")
         #expect(code(vector, limit: vector.blob.count) == "ok")
         for limit in [vector.blob.count - 1, 176, 0, -1] { #expect(code(vector, limit: limit) == "tooLarge") }

@@ -44,7 +44,7 @@ import Testing
             "genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-256 -out p && pkey -in p -pubout -outform DER -out k",
             "genrsa -out p 2048 && rsa -in p -RSAPublicKey_out -outform DER -out k",
             "dhparam -dsaparam -outform DER -out k 1024",
-        ]) func whatIsPublicIsNotFound(_ command: String) throws
+        ]) func publicValuesAreNotFound(_ command: String) throws
     {
         let bytes = try Self.bytes(command)
         #expect(Found.all(in: bytes).isEmpty)
@@ -66,7 +66,7 @@ import Testing
         try Self.expect(head + random, "key.pkcs12")
     }
 
-    @Test func randomBytesAreNoKey() {
+    @Test func randomBytesAreNotAKey() {
         var generator = SeededGenerator(seed: 8)
         var bytes = [UInt8](repeating: 0, count: 256)
         for round in 0..<100_000 {

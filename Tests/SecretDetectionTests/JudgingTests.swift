@@ -62,7 +62,7 @@ import Testing
         ("password", true), ("getUserName", true), ("Zugangsschlüssel", true), ("oauth2_token", true),
         ("xK9qZr7Wv", false),
         ("zxqvkjwp", false), ("1234", false),
-    ]) func wordsAreToldFromWhatWasDrawn(_ text: String, _ isWords: Bool) {
+    ]) func wordsAreDistinguishedFromRandomText(_ text: String, _ isWords: Bool) {
         #expect(Self.with(text) { TextComposition($0).isWords } == isWords)
     }
 

@@ -36,7 +36,7 @@ import Testing
         return bytes
     }
 
-    @Test func matchesLieWithinTheTextAndInOrder() {
+    @Test func matchesAreWithinTheTextAndInOrder() {
         for seed in 0..<Self.rounds {
             var generator = SeededGenerator(seed: seed)
             let bytes = Self.bytes(&generator)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func whatASearchFindsIsSuspicious() {
+    @Test func bytesWithAFoundSecretAreSuspicious() {
         for seed in 0..<Self.rounds {
             var generator = SeededGenerator(seed: seed &+ 1_000_000)
             let bytes = Self.bytes(&generator)

@@ -20,7 +20,7 @@ import Testing
         #expect(SecretRules.all.map(\.id).filter { !sampled.contains($0) } == [])
     }
 
-    @Test(arguments: SecretSamples.all) func aSampleIsFoundWhereverItStands(_ sample: SecretSample) {
+    @Test(arguments: SecretSamples.all) func aSampleIsFoundAtEveryPosition(_ sample: SecretSample) {
         for seed in UInt64(1)...4 {
             let text = sample.drawn(seed: seed)
             for (before, after) in Self.surroundings {
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SecretSamples.all) func whatOnlyLooksLikeOneIsNotFound(_ sample: SecretSample) {
+    @Test(arguments: SecretSamples.all) func secretLookAlikesAreNotFound(_ sample: SecretSample) {
         for seed in UInt64(21)...24 {
             let text = sample.harmless(seed: seed)
             #expect(Found.all(in: "see " + text + " there").isEmpty, "seed \(seed)")

@@ -12,7 +12,7 @@ import Testing
         for (last, next) in zip(found, found.dropFirst()) { #expect(last.range.upperBound <= next.range.lowerBound) }
     }
 
-    @Test func aSearchEndsWhereItIsToldTo() {
+    @Test func aSearchEndsAtItsGivenEnd() {
         let text = Array(SecretSamples.all.prefix(8).map { $0.drawn(seed: 32) }.joined(separator: "\n").utf8)
         var count = 0
         text.withUnsafeBytes { text in
@@ -58,9 +58,9 @@ import Testing
         }
     }
 
-    @Test func aTokenIsNoRun() { #expect(Found.runs(in: WebTokenTests.token("{\"sub\":\"4711\"}")).isEmpty) }
+    @Test func aTokenIsNotARun() { #expect(Found.runs(in: WebTokenTests.token("{\"sub\":\"4711\"}")).isEmpty) }
 
-    @Test func aRunGoesOnOverLineEnds() {
+    @Test func aRunContinuesOverLineEnds() {
         let line = WebTokenTests.letters("bplist00" + String(repeating: "some bytes, ", count: 4))
         let text = "data:\n    \(line)\n    \(line)\n    \(line.prefix(20))\nend"
         #expect(Found.runs(in: text).count == 1)

@@ -22,7 +22,7 @@ import Testing
         return String(decoding: rest.prefix(bytes.count * 8 % 6 == 0 ? whole.count : whole.count + 1), as: UTF8.self)
     }
 
-    @Test func aTokenTellsUntilWhenItLives() throws {
+    @Test func aTokenShowsItsExpiry() throws {
         let text = "Authorization: Bearer " + Self.token(#"{"sub":"4711","exp":4102444800}"#) + "\r\n"
         let match = try #require(Found.all(in: text).first)
         #expect(match.rule.id == "token.jwt")
@@ -41,7 +41,7 @@ import Testing
         #expect(Found.judged(text, named: "jwt").isEmpty)
     }
 
-    @Test func threePartsThatAreNoTokenAreNotFound() {
+    @Test func threePartsThatAreNotATokenAreNotFound() {
         #expect(Found.all(in: Self.token("{}", header: #"{"version":"1","list":"2"}"#)).isEmpty)
     }
 
@@ -72,7 +72,7 @@ import Testing
         #expect(Found.all(in: "ghp_" + random + "AAAzzz").map(\.certainty) == [.likely])
     }
 
-    @Test(arguments: ["none", "aes256-ctr"]) func anOpenSSHKeyTellsWhetherItHasAPassphrase(_ cipher: String) {
+    @Test(arguments: ["none", "aes256-ctr"]) func anOpenSSHKeyShowsWhetherItHasAPassphrase(_ cipher: String) {
         let head = "openssh-key-v1\0\0\0\0\u{4}\(cipher)"
         let body = Self.letters(head + SecretSample("", "{an200}").drawn(seed: 9))
         let text = "-----BEGIN OPENSSH PRIVATE KEY-----\n\(body)\n-----END OPENSSH PRIVATE KEY-----\n"

@@ -47,7 +47,7 @@ struct BlockingThreadPoolTests {
         return nil
     }
 
-    @Test func tasksGoOnWhileMoreCallsBlockThanThereAreCores() async throws {
+    @Test func tasksContinueWhileMoreCallsBlockThanThereAreCores() async throws {
         let (threads, gate) = (BlockingThreadPool(named: "test"), Gate())
         try await withThrowingTaskGroup { group in
             for _ in 0..<40 { group.addTask { try await threads.run(atMost: nil, "test", "it") { _ in gate.pass() } } }

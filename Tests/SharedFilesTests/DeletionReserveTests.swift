@@ -45,7 +45,8 @@ import Testing
     }
 
     /// A directory under its name, a file of several names, and a link are not written to.
-    @Test(arguments: ["directory", "link", "second name"]) func whatElseHasItsNameIsLeftAlone(planted: String) throws {
+    @Test(arguments: ["directory", "link", "second name"]) func otherFilesOfItsNameAreLeftAlone(planted: String) throws
+    {
         try SystemFile.write(sandbox.path("other"), [7])
         switch planted {
         case "directory": try sandbox.directory(".reserve.\(geteuid())")

@@ -25,14 +25,14 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give directories away"))
-    func aDirectoryOfSomebodyElseIsRefused() throws {
+    func aDirectoryOfAnotherUserIsRefused() throws {
         let place = try TemporaryDirectory()
         let directory = try Directory.open(try place.directory("a"))
         try #require(chown(place.path("a"), 4321, 0) == 0)
         #expect(fileError { try directory.requirePrivate() }?.code == .wrongOwner)
     }
 
-    @Test func anAncestorThatEverybodyMayWriteIsRefusedUnlessSticky() throws {
+    @Test func aWorldWritableAncestorIsRefusedUnlessSticky() throws {
         let place = try TemporaryDirectory()
         try place.directory("a", mode: 0o777)
         let directory = try Directory.open(try place.directory("a/b"))
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() == 0, "only root can give directories away"))
-    func anAncestorOfSomebodyElseIsRefusedEvenWhenSticky() throws {
+    func anAncestorOfAnotherUserIsRefusedEvenWhenSticky() throws {
         let place = try TemporaryDirectory()
         try place.directory("a", mode: 0o1777)
         let directory = try Directory.open(try place.directory("a/b"))

@@ -68,7 +68,7 @@ import Testing
         #expect(fileError { _ = try Descriptor.openForReading(path: sandbox.path("none")) }?.code == .notFound)
     }
 
-    @Test func aNameExistsWhateverItStandsFor() throws {
+    @Test func aNameExistsRegardlessOfItsKind() throws {
         let sandbox = try Sandbox()
         try sandbox.place.link("inside/dangling", to: "nothing")
         #expect(try sandbox.inside.exists("dangling"))
@@ -76,7 +76,7 @@ import Testing
         #expect(fileError { _ = try sandbox.inside.exists("../outside/precious") }?.code == .unsafePath)
     }
 
-    @Test func attributesTellWhatANameStandsFor() throws {
+    @Test func attributesShowTheKindOfAName() throws {
         let sandbox = try Sandbox()
         try sandbox.file("x", "123", mode: 0o640)
         try sandbox.place.link("inside/link", to: "../outside/precious")

@@ -17,7 +17,7 @@ import Testing
         return sandbox
     }
 
-    @Test func entriesAreSortedAndTellTheirKind() throws {
+    @Test func entriesAreSortedAndShowTheirKind() throws {
         let sandbox = try tree()
         let entries = try sandbox.inside.entries()
         #expect(entries.map(\.name) == ["a", "b", "fifo", "link", "loop"])
@@ -38,7 +38,7 @@ import Testing
             ])
     }
 
-    @Test func whatIsTooDeepIsSaidAndNotEntered() throws {
+    @Test func tooDeepDirectoriesAreReportedAndNotEntered() throws {
         let sandbox = try tree()
         var seen: [String: String] = [:]
         sandbox.inside.walk(maximumDepth: 2) { seen[$0.path] = $0.error?.code.rawValue ?? "fine" }
@@ -85,7 +85,7 @@ import Testing
         #expect(result.outputText.split(separator: "\n").contains("loop"))
     }
 
-    @Test func aNameThatIsNoTextIsSeen() throws {
+    @Test func aNonTextNameIsSeen() throws {
         let sandbox = try Sandbox()
         let name: [CChar] = Array(sandbox.path("").utf8CString.dropLast()) + [-1, 0x61, 0]
         let file = open(name, O_WRONLY | O_CREAT, 0o600)

@@ -63,7 +63,7 @@ struct FaultTests {
         #expect(try strict.run(injecting: [fault]).outputText != "done\n")
     }
 
-    @Test func aKernelWithoutOpenat2IsSaidToBeUnsupported() throws {
+    @Test func aKernelWithoutOpenat2IsReportedAsUnsupported() throws {
         let sandbox = try Sandbox()
         let result = try sandbox.traced("named").run(injecting: ["openat2:error=ENOSYS"])
         #expect(result.outputText == "unsupported\n")

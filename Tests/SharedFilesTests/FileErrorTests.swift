@@ -23,7 +23,7 @@ import Testing
     }
 
     /// A user must not take another user's files.
-    @Test func noAdviceTellsAnybodyToTakeWhatAnotherUserOwns() {
+    @Test func noAdviceSuggestsTakingAnotherUsersFiles() {
         let advice = FileError(.wrongOwner, operation: "trust", path: "/a").advice
         for command in ["chown", "chmod", "rm "] { #expect(!advice.contains(command)) }
     }

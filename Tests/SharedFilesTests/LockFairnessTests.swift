@@ -13,7 +13,7 @@ import Testing
         file = LockFile(directory: sandbox.inside, name: "lock")
     }
 
-    /// Starts a child that takes the slot again and again without a pause.
+    /// Starts a child that takes the slot repeatedly without a pause.
     private func writer() throws -> ChildProcess {
         let words = ["lock-loop", sandbox.path(""), "lock", "3", "1000", sandbox.path("counter")]
         let child = try ChildProcess("sealed-probe", words)
@@ -54,7 +54,7 @@ import Testing
     //                                            SIGSTOP
     //  free
     //                                            take, free, take, free, ...
-    @Test func whoIsStoppedWhileItStandsInLineBlocksNobody() throws {
+    @Test func aWaiterStoppedInTheQueueDoesNotBlockOthers() throws {
         let holder = try file.acquire(LockRange(slot: 3), .exclusive, timeout: .zero)
         let waiter = try ChildProcess("sealed-probe", ["lock", sandbox.path(""), "lock", "3", "exclusive", "600000"])
         while !isInLine(waiter.pid) { usleep(1000) }
@@ -70,7 +70,7 @@ import Testing
         #expect(!isInLine(waiter.pid))
     }
 
-    @Test func whoGivesUpLeavesTheLine() throws {
+    @Test func anAbandonedWaitLeavesTheQueue() throws {
         let held = try file.acquire(LockRange(slot: 3), .exclusive, timeout: .zero)
         let waiter = try ChildProcess("sealed-probe", ["lock", sandbox.path(""), "lock", "3", "exclusive", "100"])
         #expect(try waiter.readLine() == "lockTimeout")

@@ -116,7 +116,7 @@ import Testing
         #expect(codeOfAttempt() == .lockTimeout)
     }
 
-    @Test func aRemovedLockFileIsMadeAnew() throws {
+    @Test func aRemovedLockFileIsMadeAgain() throws {
         let held = try file.acquire(.whole, .exclusive, timeout: .zero)
         try #require(unlink(sandbox.path("lock")) == 0)
         let heldIsNamed = held.isStillNamed()

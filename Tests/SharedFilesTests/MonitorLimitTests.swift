@@ -18,7 +18,7 @@ import Testing
 
     /// As a user of its own, with inotify instances of its own.
     @Test(.enabled(if: UnixUser.canBecome, "needs root and setpriv"))
-    func aUserWithoutAnInstanceLeftIsTold() throws {
+    func aUserWithoutAnInstanceLeftIsReported() throws {
         let user = UnixUser(uid: 4704, gid: 4704)
         let result = try user.run("sealed-probe", ["monitor-exhausted", sandbox.path("file")])
         #expect(result.outputText == "watchLimit \(EMFILE)\n")
@@ -28,7 +28,7 @@ import Testing
     @Test(arguments: [
         ("0", "tooManyOpenFiles"), ("1", "tooManyOpenFiles"), ("2", "tooManyOpenFiles"), ("3", "watching"),
     ])
-    func aProcessWithoutADescriptorLeftIsTold(_ left: String, _ answer: String) throws {
+    func aProcessWithoutADescriptorLeftIsReported(_ left: String, _ answer: String) throws {
         let result = try ChildProcess.run("sealed-probe", ["monitor-limited", sandbox.path("file"), left])
         #expect(result.outputText.split(separator: " ")[0].trimmed == answer)
     }
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(.enabled(if: canLimit, "needs user namespaces"))
-    func aUserWithoutAWatchLeftIsTold() throws {
+    func aUserWithoutAWatchLeftIsReported() throws {
         let words = Self.limited("max_inotify_watches", 2) + [probe, "monitor-watch", sandbox.path("file")]
         let result = try ChildProcess.run("/usr/bin/unshare", words)
         #expect(result.outputText == "watchLimit \(ENOSPC)\n")

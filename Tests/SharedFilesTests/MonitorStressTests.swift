@@ -32,7 +32,7 @@ import Testing
     }
 
     //  child                                      monitor's thread
-    //  rename, remove, link, make at random       walk the way anew, call
+    //  rename, remove, link, make at random       walk the way again, call
     //  put a new value in place                   call; look
     //                                             ... the value is seen, or one call was missing
     @Test(arguments: 1...4) func theLastValueIsSeenHoweverItGotThere(_ seed: Int) throws {
@@ -72,15 +72,15 @@ import Testing
     //  make `held`                       held in a handler
     //  more events than the queue holds
     //  move the directory, make another
-    //  let go                            overflow: every way anew, every handler once more
-    @Test func anOverflowIsARescanForEverybody() throws {
+    //  let go                            overflow: every way again, every handler once more
+    @Test func anOverflowIsARescanForEveryWatcher() throws {
         try sandbox.place.directory("inside/a")
         let gate = Gate()
         let holder = try monitor.watch(sandbox.path("held")) { _ in gate.pass() }
         let reader = Reader(sandbox.path("a/file"))
         let registration = try monitor.watch(sandbox.path("a/file")) { reader.look($0) }
         let untouched = MonitorCalls()
-        let other = try monitor.watch(sandbox.path("untouched/by/anybody"), untouched)
+        let other = try monitor.watch(sandbox.path("untouched/by/tests"), untouched)
 
         try sandbox.file("held", "")
         #expect(gate.waitForArrival())
@@ -126,7 +126,7 @@ import Testing
     //  4 threads                                   1 thread
     //  watch, look; wait for the next value        replace, replace, ...
     //  cancel; again
-    @Test func aValueWrittenRightAfterWatchingIsTold() throws {
+    @Test func aValueWrittenRightAfterWatchingIsReported() throws {
         let (monitor, sandbox) = (monitor, sandbox)
         let results = try concurrently(4) { index in
             for round in 0..<300 {

@@ -25,7 +25,7 @@ import Testing
     // MARK: Notified changes
 
     @Test(arguments: MonitoredChange.allCases, MonitoredChange.paths)
-    func aChangeIsToldAndWhatComesAfterItAsWell(_ change: MonitoredChange, _ path: String) throws {
+    func aChangeAndTheNextOneAreReported(_ change: MonitoredChange, _ path: String) throws {
         let registration = try monitor.watch(sandbox.path(path), calls)
         try changed { try change.make(in: sandbox) }
         // Until the path is whole again every step of the repair has an event; only the last write is checked here.
@@ -72,7 +72,7 @@ import Testing
         registration.cancel()
     }
 
-    @Test func whatHappensInADirectoryThatWasMovedAwayIsNotTold() throws {
+    @Test func changesInAMovedDirectoryAreNotReported() throws {
         let registration = try monitor.watch(sandbox.path("a/b/c/file"), calls)
         try changed { try move("a/b", "moved", sandbox) }
         try settle()
@@ -98,7 +98,7 @@ import Testing
         registration.cancel()
     }
 
-    @Test func aCircleOfLinksIsNothingAndItsEndIsTold() throws {
+    @Test func aCircleOfLinksIsNothingAndItsEndIsReported() throws {
         try sandbox.place.link("inside/one", to: "two")
         try sandbox.place.link("inside/two", to: "one")
         let registration = try monitor.watch(sandbox.path("one/c/file"), calls)

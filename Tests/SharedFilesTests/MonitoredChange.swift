@@ -72,7 +72,7 @@ enum MonitoredChange: String, CaseIterable, Sendable {
             if mkdir(sandbox.path(name), 0o700) < 0 { try expectZero(chmod(sandbox.path(name), 0o700)) }
         }
         if rmdir(sandbox.path("a/b/c/file")) < 0 { _ = unlink(sandbox.path("a/b/c/file")) }
-        try sandbox.inside.replace("a/b/c/file", with: "mended")
+        try sandbox.inside.replace("a/b/c/file", with: "repaired")
     }
 }
 

@@ -92,7 +92,7 @@ import Testing
     }
 
     // A directory opened with O_PATH can create names but can't be synced.
-    @Test func aFailedSyncOfTheDirectoryIsSaidToBeUnknown() throws {
+    @Test func aFailedSyncOfTheDirectoryIsReportedAsUnknown() throws {
         let sandbox = try Sandbox()
         let opened = open(sandbox.path(""), 0o10000000)
         try #require(opened >= 0)
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: ["", ".", "..", "a/b", "/a", "a/", "a\0b", String(repeating: "n", count: 234)])
-    func aNameThatIsNoSingleSegmentIsRefused(_ name: String) throws {
+    func aNameThatIsNotASingleSegmentIsRefused(_ name: String) throws {
         let sandbox = try Sandbox()
         #expect(fileError { _ = try NewFile.create(in: sandbox.inside, leaf: name, mode: 0o600) }?.code == .invalidName)
     }

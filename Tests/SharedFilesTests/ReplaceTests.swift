@@ -42,7 +42,7 @@ import Testing
     }
 
     @Test(arguments: strategies, Planted.possible)
-    func whatIsPlantedUnderTheNameIsReplacedItselfOrRefused(_ strategy: TemporaryStrategy, _ planted: Planted) throws {
+    func aFilePlantedUnderTheNameIsReplacedItselfOrRefused(_ strategy: TemporaryStrategy, _ planted: Planted) throws {
         let sandbox = try Sandbox()
         try planted.plant("x", in: sandbox)
         let write = {
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: Planted.possible)
-    func whatIsPlantedUnderThePendingNameGoesOrIsRefused(_ planted: Planted) throws {
+    func aFilePlantedUnderThePendingNameIsRemovedOrRefused(_ planted: Planted) throws {
         let sandbox = try Sandbox()
         try sandbox.file("x", "old")
         try planted.plant(".x.new", in: sandbox)

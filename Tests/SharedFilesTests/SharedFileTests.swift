@@ -28,7 +28,7 @@ struct SharedFileTests {
 
     // MARK: The lock file
 
-    @Test(arguments: ["000", "027", "077"]) func everyMemberCanTakeTheLockWhateverTheUmask(_ umask: String) throws {
+    @Test(arguments: ["000", "027", "077"]) func everyMemberCanTakeTheLockRegardlessOfTheUmask(_ umask: String) throws {
         #expect(try probe("lock", place.path("x"), "l", "whole", "exclusive", "0", as: .ada, umask: umask) == "held\n")
         try expectShared("l")
         #expect(try probe("lock", place.path("x"), "l", "whole", "exclusive", "0", as: .bob, umask: umask) == "held\n")
@@ -61,7 +61,7 @@ struct SharedFileTests {
 
     /// Another user's lock file is used only in a shared directory, and only with its unix group.
     @Test(arguments: [(0o2770, 4700, true), (0o2770, 4790, false), (0o770, 4700, false)] as [(UInt32, UInt32, Bool)])
-    func somebodyElsesLockFileIsUsedWhereItIsTheGroups(_ mode: UInt32, _ group: UInt32, _ isUsed: Bool) throws {
+    func anotherUsersLockFileIsUsedWhereItIsTheGroups(_ mode: UInt32, _ group: UInt32, _ isUsed: Bool) throws {
         try place.file("x/l", "", mode: 0o666)
         #expect(chown(place.path("x/l"), UnixUser.eve.uid, group) == 0)
         #expect(chmod(place.path("x"), mode) == 0)
@@ -78,7 +78,7 @@ struct SharedFileTests {
 
     // MARK: Files
 
-    @Test(arguments: ["000", "077"]) func everyMemberCanAppendWhateverTheUmask(_ umask: String) throws {
+    @Test(arguments: ["000", "077"]) func everyMemberCanAppendRegardlessOfTheUmask(_ umask: String) throws {
         #expect(try probe("append", place.path("x"), "log", "a", as: .ada, umask: umask) == "appended\n")
         try expectShared("log")
         #expect(try probe("append", place.path("x"), "log", "b", as: .bob, umask: umask) == "appended\n")
@@ -97,7 +97,7 @@ struct SharedFileTests {
     }
 
     @Test(arguments: strategies)
-    func aFileGetsTheUnixGroupItIsWrittenForWhateverTheDirectorySays(_ strategy: TemporaryStrategy) throws {
+    func aFileGetsItsUnixGroupRegardlessOfTheDirectory(_ strategy: TemporaryStrategy) throws {
         try place.directory("x/plain", mode: 0o755)
         try shared.replace(
             "plain/f", with: bytes("x"), mode: 0o660, group: UnixUser.team, durability: .unsynced, strategy: strategy)
@@ -105,7 +105,7 @@ struct SharedFileTests {
         #expect(try SystemFile.names(place.path("x/plain")) == ["f"])
     }
 
-    @Test(arguments: ["f", "sub/f"]) func whatIsPlantedWhereAFileWouldBeMadeIsNotFollowed(_ name: String) throws {
+    @Test(arguments: ["f", "sub/f"]) func aLinkPlantedInTheNewFilesPlaceIsNotFollowed(_ name: String) throws {
         try place.directory("outside", mode: 0o777)
         try place.directory("x/sub", mode: 0o777)
         try place.link("x/" + name, to: place.path("outside/new"))

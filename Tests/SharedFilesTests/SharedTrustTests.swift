@@ -38,7 +38,7 @@ struct SharedTrustTests {
     }
 
     /// A process with access but without the group, such as root.
-    @Test func whoIsNotInTheGroupTrustsNothingOfAnotherUser() throws {
+    @Test func aNonmemberTrustsNothingOfAnotherUser() throws {
         try make("x", Self.ada, Self.team, 0o2770)
         let directory = try Directory.open(place.path("x"))
         #expect(fileError { try directory.requireTrusted() }?.code == .wrongOwner)
@@ -84,7 +84,7 @@ struct SharedTrustTests {
 
     /// Another user could take the name first: the sticky bit only protects existing names.
     @Test(arguments: [(0o1777, "unsafeMode"), (0o777, "unsafeMode"), (0o755, "4700")] as [(UInt32, String)])
-    func somebodyElsesDirectoryWhereEverybodyCanMakeOneIsRefused(_ mode: UInt32, _ answer: String) throws {
+    func anotherUsersDirectoryInAWorldWritableOneIsRefused(_ mode: UInt32, _ answer: String) throws {
         try make("tmp", 0, 0, mode)
         try make("tmp/x", Self.ada, Self.team, 0o2770)
         #expect(try trust("tmp/x", as: .bob) == answer)
@@ -92,7 +92,7 @@ struct SharedTrustTests {
         #expect(try trust("tmp/x/y", as: .bob) == answer)
     }
 
-    @Test func ownAndRootsSharedDirectoriesMayLieWhereEverybodyCanMakeOne() throws {
+    @Test func ownAndRootsSharedDirectoriesMayBeInWorldWritableOnes() throws {
         try make("tmp", 0, 0, 0o1777)
         try make("tmp/x", Self.ada, Self.team, 0o2770)
         #expect(try trust("tmp/x", as: .ada) == "4700")
@@ -101,7 +101,7 @@ struct SharedTrustTests {
     }
 
     @Test(arguments: [(UnixUser.team, "4700"), (4790, "unsafeMode")] as [(UInt32, String)])
-    func somebodyElsesDirectoryWhereAnotherGroupCanMakeOneIsRefused(_ group: UInt32, _ answer: String) throws {
+    func anotherUsersDirectoryWhereAnotherGroupCanMakeOneIsRefused(_ group: UInt32, _ answer: String) throws {
         try make("srv", 0, group, 0o775)
         try make("srv/x", Self.ada, Self.team, 0o2770)
         #expect(try trust("srv/x", as: .bob) == answer)

@@ -62,7 +62,7 @@ struct SharedDirectoryMakingTests {
     private func facts(_ path: String) throws -> FileAttributes { try Directory.open(place.path(path)).attributes(".") }
 
     @Test(arguments: ["000", "027", "077"])
-    func aSharedDirectoryHasItsModeAndUnixGroupWhateverTheUmask(_ umask: String) throws {
+    func aSharedDirectoryHasItsModeAndUnixGroupRegardlessOfTheUmask(_ umask: String) throws {
         #expect(try share("top/home/Vaults/x", umask: umask) == "made\n")
         #expect(try ["top/home", "top/home/Vaults"].map { try facts($0).mode } == [0o3770, 0o3770])
         #expect(try facts("top/home/Vaults/x").mode == 0o2770)
@@ -78,7 +78,7 @@ struct SharedDirectoryMakingTests {
         #expect(try SystemFile.names(place.path("top")) == [])
     }
 
-    @Test func whatExistsKeepsItsMode() throws {
+    @Test func existingFilesKeepTheirMode() throws {
         try place.directory("top/home", mode: 0o751)
         try place.directory("top/home/x", mode: 0o751)
         #expect(chown(place.path("top/home/x"), UnixUser.ada.uid, UnixUser.ada.gid) == 0)
@@ -165,7 +165,7 @@ struct SharedDirectoryMakingTests {
     @Test(
         .enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"),
         arguments: [("EINVAL", "made\n"), ("EIO", "io\n"), ("EROFS", "readOnly\n")])
-    func aFileSystemThatCannotRenameLikeThatIsNoHindrance(_ fault: String, _ answer: String) throws {
+    func aFileSystemThatCannotRenameLikeThatIsNotAHindrance(_ fault: String, _ answer: String) throws {
         let words = [
             "-qq", "-o", "/dev/null", "-e", "inject=renameat2:error=\(fault)", builtProduct("sealed-probe"), "share",
             place.path("top/x"), "\(UnixUser.team)",

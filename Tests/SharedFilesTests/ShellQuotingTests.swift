@@ -18,7 +18,7 @@ import Testing
     @Test(arguments: [
         0x1B, 0x7F, 0x85, 0x61C, 0x200B, 0x200D, 0x2028, 0x2060, 0x2064, 0x2069, 0xFEFF, 0xE0001, 0xE007F,
     ])
-    func whatIsNotSeenIsWrittenOut(_ value: UInt32) throws {
+    func invisibleCharactersAreEscaped(_ value: UInt32) throws {
         let text = "a" + String(try #require(Unicode.Scalar(value))) + "b"
         #expect(text.printable == "a\\u{\(String(value, radix: 16))}b")
     }

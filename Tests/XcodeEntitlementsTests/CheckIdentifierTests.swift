@@ -40,7 +40,7 @@ import Testing
         #expect(try project.report().findings.isEmpty)
     }
 
-    @Test func aTeamThatIsNotKnownIsNoMistake() throws {
+    @Test func aTeamThatIsNotKnownIsNotAMistake() throws {
         let project = try CheckProject()
         project.settings["DEVELOPMENT_TEAM"] = ""
         try project.add(
@@ -51,7 +51,7 @@ import Testing
         #expect(report.targets[0].team == nil)
     }
 
-    @Test func whatStandsTwiceAndWhatIsEmptyAreNotes() throws {
+    @Test func duplicateAndEmptyEntriesAreNotes() throws {
         let project = try CheckProject()
         try project.add("App", "application", groups: ["group.a.b", "group.a.b"], access: [])
         let report = try project.report()
@@ -99,7 +99,7 @@ import Testing
         #expect(try #require(report.findings("ENT020").first).line != nil)
     }
 
-    @Test func moreGroupsThanAnybodyHasAreRefused() throws {
+    @Test func tooManyGroupsAreRefused() throws {
         let project = try CheckProject()
         try project.add("App", "application", groups: (0...1000).map { "group.a.b\($0)" })
         #expect(try project.report().places == ["ENT022 App"])

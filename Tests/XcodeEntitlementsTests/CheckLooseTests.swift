@@ -28,7 +28,7 @@ import Testing
     private static let app = "<key>CFBundlePackageType</key><string>APPL</string>"
     private static let widget = "<key>NSExtension</key><dict/>"
 
-    @Test func anInfoFileTellsWhoseEntitlementsTheyAre() throws {
+    @Test func anInfoFileShowsWhoseEntitlementsTheyAre() throws {
         try write("App", groups: ["group.a.b"], info: Self.app)
         try write("Widget", groups: ["group.a.c"], info: Self.widget)
         let report = try report()

@@ -31,7 +31,7 @@ import Testing
         #expect(report.places.sorted() == ["ENT015 App", "ENT031 App"])
     }
 
-    @Test func anExpiredProfileIsSaidOnce() throws {
+    @Test func anExpiredProfileIsReportedOnce() throws {
         #expect(try Self.report("expired.mobileprovision").findings("ENT033").count == 1)
     }
 
@@ -54,7 +54,7 @@ import Testing
         #expect(report.places == ["ENT039 -"] && report.worst == .note)
     }
 
-    @Test func whatIsNoProfileIsRefused() throws {
+    @Test func anInvalidProfileIsRefused() throws {
         let project = try CheckProject()
         try project.add("App", "application", groups: ["group.com.example.app"])
         try project.directory.file("App.mobileprovision", "nothing")

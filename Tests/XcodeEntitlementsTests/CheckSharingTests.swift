@@ -65,7 +65,7 @@ import Testing
         #expect(report.places == ["ENT003 Three"] && report.worst == .warning)
     }
 
-    @Test func configurationsThatHoldOtherGroupsAreSaidOnceForTheApp() throws {
+    @Test func configurationsThatHoldOtherGroupsAreReportedOnceForTheApp() throws {
         let project = try CheckProject()
         try project.entitlements("Own", groups: ["$(GROUP)"])
         project.settings["GROUP"] = "group.com.example$(SUFFIX)"
@@ -108,7 +108,7 @@ import Testing
         #expect(try project.report(team: "ABCDE12345").findings.isEmpty)
     }
 
-    @Test func aWatchAppIsNotComparedWithThePhoneButToldOfItsContainer() throws {
+    @Test func aWatchAppIsNotComparedWithThePhoneAndItsContainerIsNoted() throws {
         let project = try CheckProject()
         try project.add("Watch", "application", groups: [Self.group], ["SDKROOT": "watchos"])
         try project.add("Bare", "application", ["SDKROOT": "watchos"])
@@ -136,7 +136,7 @@ import Testing
         #expect(try project.report().places == ["ENT009 Sync"])
     }
 
-    @Test func aHelperInAnAppIsNoAppOfItsOwn() throws {
+    @Test func aHelperInAnAppIsNotAnAppOfItsOwn() throws {
         let project = try CheckProject()
         project.settings["SDKROOT"] = "macosx"
         try project.add("Helper", "application", groups: ["group.com.example.other"])

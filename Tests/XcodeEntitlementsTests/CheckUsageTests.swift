@@ -13,7 +13,7 @@ import Testing
         return project
     }
 
-    @Test func aSettingOfTheTargetStandsForItsNameAlone() throws {
+    @Test func aSettingOfTheTargetReplacesOnlyItsName() throws {
         let project = try Self.project(naming: "$(TARGET_NAME)/$TARGET_NAME.entitlements")
         for name in ["App", "Old"] {
             try project.directory.directory(name)
@@ -23,7 +23,7 @@ import Testing
         #expect(unused.map(\.path) == ["Old/Old.entitlements"])
     }
 
-    @Test func aSettingThatNothingDefinesStandsForAnyTextButNoFolder() throws {
+    @Test func anUndefinedSettingMatchesAnyTextWithoutAFolder() throws {
         let project = try Self.project(naming: "App$(SUFFIX_$(NONE)).entitlements")
         try project.directory.directory("sub")
         for name in ["App", "AppBeta", "sub/App"] { try project.entitlements(name, groups: [Self.group]) }
@@ -45,7 +45,7 @@ import Testing
         #expect(try project.report().findings.isEmpty)
     }
 
-    @Test func anInfoFileStandsForTheEntitlementsBesideIt() throws {
+    @Test func anInfoFileRepresentsTheEntitlementsBesideIt() throws {
         let project = try CheckProject()
         try project.entitlements("App", groups: [Self.group])
         try project.directory.file("Info.plist", "<plist version=\"1.0\"><dict/></plist>")

@@ -60,7 +60,7 @@ import Testing
         #expect(report.findings[0].detail.utf8.count < 1_000)
     }
 
-    @Test func aProjectOfLibrariesIsSaidToBeOne() throws {
+    @Test func aProjectOfLibrariesIsReportedAsOne() throws {
         let project = try CheckProject()
         try project.add("Core", "framework")
         let report = try project.report()

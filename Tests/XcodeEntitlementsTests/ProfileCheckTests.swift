@@ -87,7 +87,7 @@ import Testing
         #expect(report.findings("ENT032").map(\.subject) == ["ABCDE12345.com.example.x"])
     }
 
-    @Test func aProfileWithoutATeamIsOfNobodysTeam() throws {
+    @Test func aProfileWithoutATeamMatchesNoTeam() throws {
         let bytes = try ProfileForge.profile(["Platform": .array([.string("iOS")])])
         let profile = try ProvisioningProfile(parsing: bytes)
         let problems = { (team: String?) in

@@ -20,7 +20,7 @@ import Testing
         #expect(try values(profile, "key-value store") == [])
     }
 
-    @Test func whatIsOverSaysSo() throws {
+    @Test func theExpiryShowsHowLongAgoItWas() throws {
         let over = try ProfileFixture.profile("expired.mobileprovision")
         #expect(try values(over, "expires") == ["2021-06-01, expired 1999 days ago"])
         #expect(try values(over, "certificate").first?.contains("not valid") == true)

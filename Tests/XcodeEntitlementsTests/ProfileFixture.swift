@@ -18,7 +18,7 @@ enum ProfileFixture {
         try ProvisioningProfile(parsing: bytes(name), trusting: trust())
     }
 
-    /// Returns the trust in a root, which `make.sh` creates anew in each run; its fingerprint is beside the profiles.
+    /// Returns the trust in a root, which `make.sh` creates in each run; its fingerprint is beside the profiles.
     static func trust(_ root: String = "ours-root") throws -> ProfileTrust {
         ProfileTrust(
             roots: [try fingerprint(of: root)], deviceSigner: "Example Profile Signing",

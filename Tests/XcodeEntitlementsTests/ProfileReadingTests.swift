@@ -29,7 +29,7 @@ import Testing
         #expect(error?.errno == ENOENT)
     }
 
-    @Test func aDirectoryIsNoProfile() throws {
+    @Test func aDirectoryIsNotAProfile() throws {
         let path = try folder.directory("profile.mobileprovision")
         #expect(provisioningFault { _ = try ProvisioningProfile.read(path: path) } == .file)
     }
@@ -48,7 +48,7 @@ import Testing
         #expect(provisioningFault { _ = try ProvisioningProfile.read(path: path) } == .file)
     }
 
-    @Test func whatIsLargerThanAnyProfileIsNotRead() throws {
+    @Test func filesLargerThanAnyProfileAreNotRead() throws {
         let path = folder.path("large.mobileprovision")
         try SystemFile.write(path, [UInt8](repeating: 0x30, count: ProvisioningProfile.largest + 1))
         #expect(provisioningFault { _ = try ProvisioningProfile.read(path: path) } == .tooLarge)

@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test(.enabled(if: !ProfileSignature.isCheckable), arguments: ["development", "strangers", "early"])
-    func withoutTheTraitNobodyLooks(_ name: String) throws {
+    func withoutTheTraitNoFileIsRead(_ name: String) throws {
         #expect(try signature("\(name).mobileprovision") == .notChecked)
     }
 
@@ -43,10 +43,11 @@ import Testing
 
     /// `Fixtures/profiles/README.md` lists the fault of each.
     @Test(arguments: [
-        "strangers", "developer", "rootless", "early", "strict", "mute", "lay", "below", "impostor-authority",
+        "strangers", "developer", "rootless", "early", "strict", "mute", "below", "impostor-authority",
         "impostor-signer", "two",
+        "lay",  // words: the name of a profile
     ])
-    func nobodyElseCounts(_ name: String) throws {
+    func noOtherUserIsAccepted(_ name: String) throws {
         #expect(isRefused(try signature("\(name).mobileprovision")))
     }
 
@@ -86,7 +87,7 @@ import Testing
         #expect(isRefused(try ProvisioningProfile(parsing: bytes, trusting: ProfileFixture.trust()).signature))
     }
 
-    @Test func nobodysSignatureIsRefusedAsWell() throws {
+    @Test func anUnknownSignatureIsRefusedAsWell() throws {
         let profile = try ProvisioningProfile(parsing: ProfileForge.profile(), trusting: ProfileFixture.trust())
         #expect(isRefused(profile.signature))
     }

@@ -39,7 +39,7 @@ import Testing
         #expect(entitlements.isSandboxed == nil)
     }
 
-    @Test func itsCertificatesTellNameTeamAndTimes() throws {
+    @Test func itsCertificatesShowNameTeamAndTimes() throws {
         let certificates = try ProfileFixture.profile("development.mobileprovision").certificates
         #expect(certificates.count == 2)
         let ada = try #require(certificates.first)
@@ -137,7 +137,7 @@ import Testing
         arguments: [
             [], [0x00], Array("not a certificate".utf8), [0x30, 0x00], [0x30, 0x84, 0x40, 0x00, 0x00, 0x00],
         ] as [[UInt8]])
-    func whatIsNoCertificateIsRefused(_ der: [UInt8]) throws {
+    func anInvalidCertificateIsRefused(_ der: [UInt8]) throws {
         let bytes = try ProfileForge.profile(["DeveloperCertificates": .array([.data(der)])])
         #expect(provisioningFault { _ = try ProvisioningProfile(parsing: bytes) } == .malformedCertificate)
     }

@@ -37,7 +37,7 @@ import Testing
         #expect(fault(Array(text.utf8)) == .notSigned)
     }
 
-    @Test func aMessageThatNobodySignedIsRefused() {
+    @Test func anUnsignedMessageIsRefused() {
         #expect(fault(ProfileForge.message([], signers: [])) == .notSigned)
     }
 
@@ -76,7 +76,7 @@ import Testing
         ("signers in a sequence", ProfileForge.message([]).dropLast(7) + [0x30, 5, 0x30, 3, 2, 1, 1]),
     ]
 
-    @Test(arguments: malformed.indices) func whatBreaksTheSyntaxIsRefused(_ index: Int) {
+    @Test(arguments: malformed.indices) func invalidSyntaxIsRefused(_ index: Int) {
         let (name, bytes) = Self.malformed[index]
         #expect(fault(bytes) == .malformedMessage, "\(name)")
     }

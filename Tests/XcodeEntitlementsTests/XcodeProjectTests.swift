@@ -56,7 +56,7 @@ import Testing
         #expect(project.targets.allSatisfy { $0.configurations.count <= 1 })
     }
 
-    @Test func whatIsNamedManyTimesIsThereOnce() throws {
+    @Test func duplicateNamesAreCountedOnce() throws {
         let ids = { (id: String) in String(repeating: "\(id),", count: 30_000) }
         let text = """
             { objects = { P = { targets = (\(ids("T"))); }; T = { buildConfigurationList = L; };
@@ -120,7 +120,7 @@ import Testing
         ("application.on-demand-install-capable", .appClip), ("system-extension", .systemExtension),
         ("xpc-service", .xpcService), ("tool", .tool), ("framework", .other), ("bundle.unit-test", .other),
     ])
-    func theProductTypeTellsTheKind(type: String, kind: TargetKind) {
+    func theProductTypeShowsTheKind(type: String, kind: TargetKind) {
         #expect(TargetKind(productType: "com.apple.product-type.\(type)") == kind)
     }
 }

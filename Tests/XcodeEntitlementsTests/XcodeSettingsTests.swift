@@ -34,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: ["# A = 1", "// A = 1", "A", "= 1", "A B = 1", "#include \"x\"", "A[x = 1"])
-    func whatIsNoAssignmentSetsNothing(line: String) {
+    func aLineWithoutAnAssignmentSetsNothing(line: String) {
         #expect(Self.settings([line]).value("A") == nil)
     }
 
@@ -101,7 +101,7 @@ import Testing
         ("abc", "*", true), ("abc", "a*c", true), ("abc", "a*b", false), ("ac", "a*b*c", false), ("", "", true),
         ("aXbXc", "a*b*c", true), ("a", "a*a", false),
     ])
-    func aStarStandsForAnyText(text: String, pattern: String, matches: Bool) {
+    func aStarRepresentsAnyText(text: String, pattern: String, matches: Bool) {
         #expect(Wildcard.matches(text, pattern) == matches)
     }
 }

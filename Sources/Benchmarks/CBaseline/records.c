@@ -65,7 +65,7 @@ static int set_lock(int file, short kind, int64_t offset) {
     return fcntl(file, F_OFD_SETLK, &range);
 }
 
-// Whether nobody stands in line for the lock, as our writers ask before they take it.
+// Returns whether no process waits for the lock, which our writers check before they take it.
 static int is_line_empty(int file, int64_t offset) {
     struct flock range;
     memset(&range, 0, sizeof range);
@@ -89,7 +89,7 @@ static int take_lock(const struct cbaseline_target *target, struct stat *facts) 
     return -1;
 }
 
-// The size of the watermarks, as our writers ask for it to see whether others have added any; -1 when it cannot be told.
+// The size of the watermarks, by which our writers detect entries of other processes; -1 if it is unknown.
 static off_t watermarks_size(int folder, const char *leaf) {
     struct stat facts;
     if (fstatat(folder, leaf, &facts, AT_SYMLINK_NOFOLLOW) == 0) return facts.st_size;
@@ -104,7 +104,7 @@ static int look_for_watermarks(const struct cbaseline_target *target) {
     return size < 0 ? -1 : 0;
 }
 
-// The sequence of the authentic blob that lies there, 0 where there is none, or -1.
+// The sequence of the stored authentic blob, 0 without a blob, or -1.
 static int64_t standing_sequence(const struct cbaseline_place *place, int container, const char *path) {
     uint8_t header[HEADER_SIZE], derived[64];
     struct stat facts;
@@ -118,7 +118,7 @@ static int64_t standing_sequence(const struct cbaseline_place *place, int contai
     return sequence;
 }
 
-// Whether the vault is still the one that the key came from.
+// Returns whether the vault is still the one of the key.
 static int is_same_vault(const struct cbaseline_target *target) {
     struct stat facts;
     int same = 0;

@@ -86,7 +86,7 @@ uint8_t *cbaseline_seal(const struct cbaseline_place *place, uint64_t sequence, 
 
 void cbaseline_discard(uint8_t *blob) { free(blob); }
 
-// Shape, place, key and epoch: all that can be told without the key.
+// Checks shape, place, key id and epoch, which need no key.
 static int is_of_place(const struct cbaseline_place *place, const uint8_t *blob, size_t size) {
     uint32_t epoch;
     uint64_t writer[2], codec;

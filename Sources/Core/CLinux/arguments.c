@@ -6,7 +6,7 @@ static int32_t saved_count;
 static char *const *saved_arguments;
 
 // glibc calls each function of .init_array with the arguments of main (csu/libc-start.c, elf/dl-init.c). Another C library
-// may pass nothing, and the parameters would be whatever is in the registers: there the count stays 0.
+// may pass nothing, and the parameters would have undefined values: there the count stays 0.
 #ifdef __GLIBC__
 static void save_arguments(int count, char **arguments, char **environment) {
     (void)environment;

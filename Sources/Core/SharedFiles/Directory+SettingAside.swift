@@ -33,7 +33,7 @@ extension Directory {
         do throws(FileError) { try parent.remove(leaf, aside?.text, known) } catch {
             // The file still exists if another process has restored its name, or has not yet completed its own removal.
             guard error.code == .notFound,
-                parent.stands(leaf, for: known) || aside.map({ parent.stands($0.text, for: known) }) == true
+                parent.isInPlace(leaf, for: known) || aside.map({ parent.isInPlace($0.text, for: known) }) == true
             else { throw error }
             throw parent.overtaken(leaf)
         }
@@ -60,7 +60,7 @@ extension Directory {
         }
     }
 
-    private func stands(_ leaf: String, for known: FileMoment) -> Bool {
+    private func isInPlace(_ leaf: String, for known: FileMoment) -> Bool {
         (try? moment(ofLeaf: leaf).attributes.isSameFile(as: known.attributes)) ?? false
     }
 

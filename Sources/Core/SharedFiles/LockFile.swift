@@ -61,8 +61,8 @@ package final class LockFile: Sendable {
         }
     }
 
-    /// Returns whether another lock on any part of a range may be held now. Without a file there is none; a file that
-    /// cannot be opened or asked does not tell.
+    /// Returns whether another lock on any part of a range may be held now: `false` without a file, `true` for a file
+    /// that cannot be opened.
     package func mayBeHeld(_ range: LockRange) -> Bool {
         do throws(FileError) {
             let file = try directory.openForReading(name)

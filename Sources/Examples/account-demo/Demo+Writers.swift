@@ -55,7 +55,7 @@ extension Demo {
         attack(
             words.count == cat.count
                 ? "tries to read the app's writer key, to whose directory it has no access"
-                : "tries to read the app's writer key, as the user nobody")
+                : "tries to read the app's writer key, as the user nobody")  // words: the name of a user
         let status = try running.run(words[0], Array(words.dropFirst()), capturesOutput: true).status
         check("it cannot read the app's writer key", status != 0, instead: "it reads it")
     }

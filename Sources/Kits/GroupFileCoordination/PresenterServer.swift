@@ -48,7 +48,7 @@ final class PresenterServer: Sendable {
     private func acceptSome(for post: PresenterPost) {
         for _ in 0..<Self.acceptedAtOnce {
             switch PresenterSocket.accept(listener, in: domain) {
-            case .nobody: return
+            case .noConnection: return
             // The source fires again immediately, and this process would do nothing else. A Dispatch timer is not
             // possible, since it needs a descriptor itself.
             case .exhausted: return pause(.milliseconds(20))

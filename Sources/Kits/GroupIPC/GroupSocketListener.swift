@@ -67,7 +67,7 @@ public final class GroupSocketListener: Sendable {
             switch try next() {
             case .socket(let socket):
                 if let connection = judged(socket) { return connection }
-            case .nobody: try wait.step(Int16(POLLIN), at: listening.socket)
+            case .noConnection: try wait.step(Int16(POLLIN), at: listening.socket)
             case .shortage: try wait.pause(Self.patience)
             }
         }
@@ -81,7 +81,7 @@ public final class GroupSocketListener: Sendable {
             switch try next() {
             case .socket(let socket):
                 if let connection = try await judgedElsewhere(socket) { return connection }
-            case .nobody: try await wait.step(Int16(POLLIN), at: listening.socket.rawValue)
+            case .noConnection: try await wait.step(Int16(POLLIN), at: listening.socket.rawValue)
             case .shortage: try await wait.pause(Self.patience)
             }
         }
@@ -126,7 +126,7 @@ extension GroupSocketListener {
     private enum Acceptance {
         /// A descriptor that the caller closes.
         case socket(Int32)
-        case nobody
+        case noConnection
         case shortage
     }
 
@@ -134,7 +134,7 @@ extension GroupSocketListener {
     private func next() throws(AppGroupError) -> Acceptance {
         if isEnded { throw .lost(name, "the listener was closed") }
         switch LocalSocket.accept(listening.socket) {
-        case .success(let accepted): return accepted.map(Acceptance.socket) ?? .nobody
+        case .success(let accepted): return accepted.map(Acceptance.socket) ?? .noConnection
         case .failure(let error):
             if isEnded { throw .lost(name, "the listener was closed") }
             if Self.shortages.contains(error.number) { return .shortage }

@@ -14,12 +14,12 @@ struct SocketPlace: Sendable {
         do throws(FileError) {
             directory = try IPCPlace.directory(ContainerLayout.sockets, in: container, creating: creating)
         } catch {
-            if !creating && error.code == .notFound { throw Self.nobody(name) }
+            if !creating && error.code == .notFound { throw Self.notListening(name) }
             throw AppGroupError(error, openingContainerOf: container.group)
         }
     }
 
-    static func nobody(_ name: GroupIPCName) -> AppGroupError {
+    static func notListening(_ name: GroupIPCName) -> AppGroupError {
         .ipc(
             .nobodyListens, "connect to", name.description, "no process listens under that name",
             "Start the program that listens there.")
@@ -91,7 +91,7 @@ struct SocketPlace: Sendable {
             case .busy: return nil
             }
         } catch {
-            if error.code == .notFound { throw Self.nobody(name) }
+            if error.code == .notFound { throw Self.notListening(name) }
             throw AppGroupError(error, "connect to", ipc: name)
         }
     }

@@ -112,7 +112,7 @@ final class DefaultsForm: SealedForm {
 
     /// Returns the suite's values. A suite that was never written is empty; one that is refused is an error.
     private func existing() throws(StoreError) -> [String: PropertyListValue] {
-        // Opened anew each time: an instance that has written remembers its values, and would not read them back.
+        // Opened again each time: an instance that has written remembers its values, and would not read them back.
         do throws(StoreError) { return try store.suiteForImport(suite).contents() } catch {
             guard error.code == .absent else { throw error }
             return [:]

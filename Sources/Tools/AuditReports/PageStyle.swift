@@ -1,6 +1,6 @@
 /// The page's style.
 enum PageStyle {
-    /// The SHA-256 of `text` in the form of a content security policy; a test computes it anew.
+    /// The SHA-256 of `text` in the form of a content security policy; a test computes it again.
     static let hash = "sha256-nU5uhK0nmSpFW1FO584ELxuFdzmb35GaBwxV3Vo3dJY="
 
     static let text = "\n" + [colours, page, charts, findings, tables, paper].joined(separator: "\n") + "\n"

@@ -142,7 +142,7 @@ package struct SARIFRule {
 
     private var help: JSONText {
         guard securitySeverity != nil || !tags.isEmpty else { return SARIFReport.message(remedy) }
-        return .object([("text", .string(remedy)), ("markdown", .string("\(meaning)\n\n**What to do:** \(remedy)"))])
+        return .object([("text", .string(remedy)), ("markdown", .string("\(meaning)\n\n**Remedy:** \(remedy)"))])
     }
 
     private var properties: [(String, JSONText)] {

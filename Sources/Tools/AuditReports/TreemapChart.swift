@@ -174,7 +174,7 @@ struct Treemap {
                 sum += sizes[end]
                 end += 1
             }
-            lay(sizes[start..<end], sum: sum)
+            layOut(sizes[start..<end], sum: sum)
             start = end
         }
     }
@@ -185,7 +185,7 @@ struct Treemap {
         return max(square * largest / (sum * sum), sum * sum / (square * smallest))
     }
 
-    private mutating func lay(_ row: ArraySlice<Double>, sum: Double) {
+    private mutating func layOut(_ row: ArraySlice<Double>, sum: Double) {
         let isTall = rest.width < rest.height
         let side = max(isTall ? rest.width : rest.height, .leastNonzeroMagnitude)
         let thickness = sum / side

@@ -28,7 +28,7 @@ import Testing
         #expect(try container.quota() == 500)
     }
 
-    @Test func soIsOneWhoseCopyIsGone() throws {
+    @Test func aContainerWhoseCopyIsMissingGetsItWhenItIsOpened() throws {
         let container = try sandbox.register()
         try sandbox.registry.setQuota(9000)
         unlink("\(container.path)/.sealedstate.container")
@@ -36,7 +36,7 @@ import Testing
         #expect(try sandbox.open().quota() == 9000)
     }
 
-    @Test func aNamedContainerThatIsMadeAnewHasItsQuotaAtOnce() throws {
+    @Test func aNamedContainerThatIsMadeAgainHasItsQuotaAtOnce() throws {
         let container = try sandbox.register()
         try sandbox.registry.setQuota(9000)
         run("rm -rf \(sandbox.shell(container.path))")

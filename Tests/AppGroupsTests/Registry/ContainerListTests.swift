@@ -12,7 +12,7 @@ import Testing
         #expect(try list.items().isEmpty && list.unidentified().isEmpty)
     }
 
-    @Test func aPlaceThatCannotBeReadIsNoEmptyHome() throws {
+    @Test func aPlaceThatCannotBeReadIsNotAnEmptyHome() throws {
         run("mkdir -p \(sandbox.shell(sandbox.root))")
         try SystemFile.write("\(sandbox.root)/Containers", [1])
         #expect(code { _ = try list.items() } == .file)

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func whatWouldExceedTheQuotaIsRefusedToTheByte() throws {
+    @Test func theQuotaIsEnforcedToTheByte() throws {
         let container = try sandbox.open()
         try sandbox.registry.setQuota(10_000)
         let used = Int(container.usage().total.bytes)
@@ -65,7 +65,7 @@ import Testing
         #expect(admits(again, "new", 10_001 - used) == .quotaExceeded)
     }
 
-    @Test func whatReplacesAFileCountsByItsGrowthAndShrinkingAlwaysGoes() throws {
+    @Test func aReplacementCountsByItsGrowthAndShrinkingIsAlwaysAllowed() throws {
         let container = try sandbox.open()
         try sandbox.mark(container, size: 20_000)
         try sandbox.registry.setQuota(10_000)
@@ -84,7 +84,7 @@ import Testing
         #expect(admits(container, "new", 5000) == nil)
     }
 
-    @Test func farFromTheLimitTheContainerIsNotMeasuredAnew() throws {
+    @Test func farFromTheLimitTheContainerIsNotMeasuredAgain() throws {
         let container = try sandbox.open()
         try sandbox.registry.setQuota(1_000_000)
         #expect(admits(container, "new", 10) == nil)
@@ -93,7 +93,7 @@ import Testing
         #expect(admits(container, "new", 10) == nil)
     }
 
-    @Test func nearTheLimitItIsMeasuredAnewEachTime() throws {
+    @Test func nearTheLimitItIsMeasuredAgainEachTime() throws {
         let container = try sandbox.open()
         try sandbox.registry.setQuota(100_000)
         try sandbox.mark(container, "most", size: 92_000)
@@ -105,7 +105,7 @@ import Testing
     }
 
     @Test(arguments: ContainerBehavior.allCases)
-    func whoStillHasAContainerOpenThatWasGivenUpIsTold(behavior: ContainerBehavior) throws {
+    func programsWithAnAbandonedContainerOpenAreNotified(behavior: ContainerBehavior) throws {
         let container = try sandbox.register("app", behavior)
         #expect(admits(container, "new", 1) == nil)
         try sandbox.registry.reset()

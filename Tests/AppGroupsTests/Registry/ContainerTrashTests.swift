@@ -15,12 +15,12 @@ import Testing
         return try #require(try sandbox.trash.items().first)
     }
 
-    @Test func whereNothingWasGivenUpThereIsNoTrash() throws {
+    @Test func withoutAbandonedContainersThereIsNoTrash() throws {
         #expect(try sandbox.trash.items().isEmpty)
         #expect(!SystemFile.exists("\(sandbox.root)/Trash"))
     }
 
-    @Test func anItemTellsItsGroupAndWhatItTakesUp() throws {
+    @Test func anItemShowsItsGroupAndWhatItTakesUp() throws {
         let item = try trashed()
         #expect(item.group == sandbox.group)
         #expect(item.moved.hasSuffix("Z") && item.moved.count == 16)
@@ -28,7 +28,7 @@ import Testing
         #expect(try sandbox.trash.usage(of: item).total.bytes > 4)
     }
 
-    @Test func whatOthersPutThereIsNotListedAndNotDeleted() throws {
+    @Test func otherFilesAreNotListedAndNotDeleted() throws {
         let item = try trashed()
         run("mkdir \(sandbox.shell("\(sandbox.root)/Trash/mine"))")
         #expect(try sandbox.trash.items() == [item])
@@ -71,7 +71,7 @@ import Testing
         #expect(code { try other.restore(item) } == .notInTrash)
     }
 
-    @Test func whatIsLeftOfAKilledDeletionIsNoItemAndGoesWithTheNextOne() throws {
+    @Test func theRestOfAKilledDeletionIsRemovedByTheNextOne() throws {
         let item = try trashed()
         run("cd \(sandbox.shell("\(sandbox.root)/Trash")) && mv \(item.name) .deleting~1 && rm .deleting~1/.sealed*")
         #expect(try sandbox.trash.items().isEmpty)
@@ -92,14 +92,14 @@ import Testing
     ///                              holds the lock, puts it back
     /// waits for the lock: no item
     /// ```
-    @Test func whatWasPutBackIsNotDeletedByWhoFoundItBefore() throws {
+    @Test func restoredContainersAreNotDeletedByAnEarlierList() throws {
         let item = try trashed()
         try sandbox.registry.restore(item)
         #expect(code { try sandbox.trash.delete(item) } == .notInTrash)
         #expect(sandbox.hasMark(try sandbox.open(creating: false)))
     }
 
-    @Test func nothingIsDeletedWhileSomebodyHoldsTheRegistry() throws {
+    @Test func nothingIsDeletedWhileTheRegistryIsLocked() throws {
         let item = try trashed()
         let folder = try Directory.open("\(sandbox.root)/Registry/\(sandbox.group)")
         let held = try LockFile(directory: folder, name: "lock").acquire(.whole, .exclusive, timeout: .seconds(5))
@@ -109,7 +109,7 @@ import Testing
     }
 
     @Test(arguments: ContainerBehavior.allCases)
-    func whatAResetTookAwayIsPutBackForTheOneThatFollowed(behavior: ContainerBehavior) throws {
+    func aContainerRemovedByAResetCanBeRestoredOverItsSuccessor(behavior: ContainerBehavior) throws {
         try sandbox.mark(try sandbox.register("app", behavior))
         try sandbox.registry.reset()
         let item = try #require(try sandbox.trash.items().first)

@@ -69,7 +69,7 @@ import Testing
         #expect(sandbox.directories == [sandbox.group.identifier])
     }
 
-    @Test func theNameOfAnOpaqueContainerIsNoIdentifierThatLeadsToIt() throws {
+    @Test func theNameOfAnOpaqueContainerIsNotAnIdentifierThatLeadsToIt() throws {
         let container = try sandbox.register("app", .iOS)
         let name = try #require(sandbox.directories.first)
         let url = try #require(try url(.macOS, of: name))

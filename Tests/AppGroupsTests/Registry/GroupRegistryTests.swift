@@ -8,7 +8,7 @@ import Testing
 
     init() throws { sandbox = try RegistrySandbox() }
 
-    @Test func aGroupThatNobodyRegisteredHasNoMembersAndNoRegistry() throws {
+    @Test func anUnregisteredGroupHasNoMembersAndNoRegistry() throws {
         #expect(try sandbox.registry.members().isEmpty)
         #expect(!SystemFile.exists("\(sandbox.root)/Registry"))
     }
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test(arguments: ["", "-app", "an app", "app/../x", "app\n", String(repeating: "a", count: 256)])
-    func whatIsNoApplicationIdentifierIsRefused(identifier: String) {
+    func anInvalidApplicationIdentifierIsRefused(identifier: String) {
         #expect(code { _ = try GroupMember(applicationIdentifier: identifier, executablePath: "/x") } == .invalidMember)
     }
 
@@ -58,7 +58,7 @@ import Testing
         #expect(try sandbox.register().path.hasSuffix("/\(sandbox.group)"))
     }
 
-    @Test func everyOpenFindsTheOpaqueContainerWhateverItsBehavior() throws {
+    @Test func everyOpenFindsTheOpaqueContainerRegardlessOfItsBehavior() throws {
         let container = try sandbox.register("app", .iOS)
         try sandbox.mark(container)
         for behavior in ContainerBehavior.allCases {
@@ -101,13 +101,13 @@ import Testing
         #expect(sandbox.trashed.isEmpty)
     }
 
-    @Test func whoIsNoMemberCannotLeave() throws {
+    @Test func aNonmemberCannotLeave() throws {
         try sandbox.register("app", .iOS)
         #expect(code { try sandbox.registry.unregister("other") } == .notAMember)
         #expect(sandbox.directories.count == 1)
     }
 
-    @Test func leavingAGroupThatNobodyKnowsMakesNothing() throws {
+    @Test func leavingAnUnknownGroupCreatesNothing() throws {
         #expect(code { try sandbox.registry.unregister("app") } == .containerMissing)
         #expect(code { try sandbox.registry.reset() } == .containerMissing)
         #expect(code { try sandbox.registry.setQuota(1) } == .containerMissing)
@@ -178,7 +178,7 @@ import Testing
         #expect(try sandbox.registry.members().count == 1024)
     }
 
-    @Test func aRegistryThatNobodyWouldReadAgainIsNotWritten() throws {
+    @Test func anUnreadableRegistryIsNotWritten() throws {
         try sandbox.register("app")
         let before = try SystemFile.read(sandbox.file)
         let path = "/" + String(repeating: "p", count: 4000)

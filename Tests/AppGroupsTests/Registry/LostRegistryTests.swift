@@ -23,7 +23,7 @@ import Testing
         #expect(sandbox.directories.count == 1)
     }
 
-    @Test func theNextChangeWritesTheRegistryAnew() throws {
+    @Test func theNextChangeWritesTheRegistryAgain() throws {
         let container = try sandbox.register("app", .iOS)
         try sandbox.registry.setQuota(9000)
         sandbox.removeRegistry()
@@ -124,7 +124,7 @@ import Testing
         #expect(try sandbox.open().path == container.path)
     }
 
-    @Test func anEditedRegistryGivesNobodyAnotherGroupsContainer() throws {
+    @Test func anEditedRegistryGivesNoGroupAnotherGroupsContainer() throws {
         let victim = try AppGroup("group.com.example.victim")
         let theirs = try GroupRegistry(victim, in: sandbox.home).register(sandbox.member("bank"), behavior: .iOS)
         try sandbox.register("app", .iOS)
@@ -137,7 +137,7 @@ import Testing
         #expect(SystemFile.exists(theirs.path))
     }
 
-    @Test func aDamagedCopyInAContainerOfNobodyKeepsNewContainersFromBeingMade() throws {
+    @Test func aDamagedCopyInAnUnclaimedContainerPreventsNewContainers() throws {
         let container = try sandbox.register("app", .iOS)
         try sandbox.mark(container)
         sandbox.removeRegistry()
@@ -146,14 +146,14 @@ import Testing
         #expect(sandbox.directories.count == 1)
     }
 
-    @Test func aDamagedCopyOfAnotherRegisteredGroupIsNoObstacle() throws {
+    @Test func aDamagedCopyOfAnotherRegisteredGroupIsNotAnObstacle() throws {
         let other = try AppGroup("group.com.example.other")
         let theirs = try GroupRegistry(other, in: sandbox.home).register(sandbox.member("x"), behavior: .iOS)
         try SystemFile.write("\(theirs.path)/.sealedstate.container", Array("x".utf8))
         #expect(try sandbox.open().style == .named)
     }
 
-    @Test func anOpaqueContainerThatIsAwayIsMissedAndNotMadeAnew() throws {
+    @Test func anOpaqueContainerThatIsAwayIsMissedAndNotMadeAgain() throws {
         let container = try sandbox.register("app", .iOS)
         try sandbox.mark(container)
         let away = "\(sandbox.root)/away"
@@ -167,7 +167,7 @@ import Testing
         #expect(sandbox.hasMark(try sandbox.open()))
     }
 
-    @Test func soIsOneWhoseDiskIsNotMounted() throws {
+    @Test func aContainerWhoseDiskIsNotMountedIsAway() throws {
         try sandbox.register("app", .iOS)
         let containers = "\(sandbox.root)/Containers"
         run(

@@ -4,7 +4,7 @@ import Testing
 /// Tests of a notification center that outlives its group's container, also one of another name.
 @Suite(.timeLimit(.minutes(10))) struct NotificationFollowingTests {
     @Test(arguments: ContainerBehavior.allCases)
-    func observersHearPostsInTheContainerThatFollows(behavior: ContainerBehavior) async throws {
+    func observersReceivePostsInTheContainerThatFollows(behavior: ContainerBehavior) async throws {
         let sandbox = try RegistrySandbox()
         let first = try sandbox.register("app", behavior)
         let center = GroupNotificationCenter(first)

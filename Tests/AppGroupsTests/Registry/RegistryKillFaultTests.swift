@@ -16,7 +16,7 @@ struct RegistryKillFaultTests {
     }
 
     @Test(arguments: Change.allCases)
-    func whateverIsKilledLosesNothingAndIsCompletedByTheNext(change: Change) throws {
+    func aKillAtAnyPointLosesNothingAndTheNextRunCompletes(change: Change) throws {
         let calls = try places(of: change)
         #expect(calls.count > 5)
         for call in calls {

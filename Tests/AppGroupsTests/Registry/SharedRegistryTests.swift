@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func whatFollowsAResetIsSharedAsBefore() throws {
+    @Test func theSuccessorOfAResetContainerIsSharedAsBefore() throws {
         try chmodAbove()
         try sandbox.registry.register(sandbox.member("app"), behavior: .iOS, sharing: .unixGroup(members))
         try sandbox.registry.reset()

@@ -38,7 +38,7 @@ import Testing
         #expect(report.findings.first?.detail.contains("user 1234") == true)
     }
 
-    @Test func anEntryThatTheMaskTakesAwayIsNone() throws {
+    @Test func anEntryThatTheMaskRemovesIsIgnored() throws {
         try setList(sandbox.path(ofRecord: "state"), list(user: 6, mask: 0))
         #expect(try sandbox.audit().ids == [])
     }

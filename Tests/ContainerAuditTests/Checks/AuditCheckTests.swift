@@ -31,7 +31,7 @@ import Testing
         for check in AuditCheck.all {
             let text = try #require(AuditCheck.explanation(of: check.id))
             #expect(text.hasPrefix("\(check.id)\n\(check.title)\n"))
-            #expect(text.contains("What to do:"))
+            #expect(text.contains("Remedy:"))
             #expect(!text.contains("{file}") && !text.contains("{group}"))
             #expect(text.split(separator: "\n").allSatisfy { $0.count <= 78 || !$0.contains(" ") }, "\(check.id)")
         }

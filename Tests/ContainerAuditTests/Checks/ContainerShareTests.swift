@@ -6,7 +6,7 @@ import Testing
     let sandbox: AuditSandbox
     init() throws { sandbox = try AuditSandbox() }
 
-    @Test func aContainerThatSealsPartOfItselfSaysHowMuchLiesOpen() throws {
+    @Test func aPartlySealedContainerReportsItsUnsealedShare() throws {
         try sandbox.filled()
         try sandbox.put("Library/Caches/open", [UInt8](repeating: 0x80, count: 1 << 16))
         let report = try sandbox.audit()
@@ -15,7 +15,7 @@ import Testing
         #expect(share.detail.hasPrefix("99 %"))
     }
 
-    @Test func whereNothingOrEverythingIsSealedThereIsNoShare() throws {
+    @Test func aWhollySealedOrUnsealedContainerHasNoShareFinding() throws {
         _ = try sandbox.store()
         try sandbox.put("Library/Caches/open", "text")
         #expect(try sandbox.audit().finding("container.plaintext-share") == nil)

@@ -23,7 +23,7 @@ private let sqlite = "/usr/bin/sqlite3"
         "INSERT INTO notes (body) SELECT 'a note about the garden and the weather ' || value FROM "
         + "(WITH RECURSIVE c(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM c LIMIT 200) SELECT value FROM c);"
 
-    @Test func whatWasDeletedAndNotOverwrittenIsFound() throws {
+    @Test func deletedValuesThatWereNotOverwrittenAreFound() throws {
         try run("PRAGMA secure_delete = OFF; " + Self.table + Self.rows + "DELETE FROM notes WHERE id % 2 = 0;")
         let report = try sandbox.audit()
         #expect(report.finding("database.deleted-values")?.severity == .low)
@@ -31,12 +31,12 @@ private let sqlite = "/usr/bin/sqlite3"
         #expect(!String(decoding: try report.json(), as: UTF8.self).contains("garden"))
     }
 
-    @Test func whatWasOverwrittenIsNot() throws {
+    @Test func overwrittenValuesAreNotFound() throws {
         try run("PRAGMA secure_delete = ON; " + Self.table + Self.rows + "DELETE FROM notes WHERE id % 2 = 0; VACUUM;")
         #expect(try sandbox.audit().ids == ["plaintext.file"])
     }
 
-    @Test func aRowThatLiesInTheLogAloneIsFound() throws {
+    @Test func aRowOnlyInTheLogIsFound() throws {
         try OpenDatabase.leaveLog(at: sandbox.path("data.db"))
         let report = try sandbox.audit()
         #expect(report.ids == ["database.logged-values", "plaintext.file"])

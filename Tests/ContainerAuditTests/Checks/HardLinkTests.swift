@@ -17,7 +17,7 @@ import Testing
         #expect(report.findings.first?.path == "\(AuditSandbox.records)/state.sealed")
     }
 
-    @Test func twoNamesInTheContainerAreNoWayOut() throws {
+    @Test func twoNamesInTheContainerAreNotAFinding() throws {
         try sandbox.put("a", [0, 1, 2, 255])
         try #require(link(sandbox.path("a"), sandbox.path("b")) == 0)
         #expect(try !sandbox.audit().ids.contains("hardlink.leaves-container"))

@@ -18,7 +18,7 @@ import Testing
     }
 
     @Test(arguments: ["bak", "orig.txt", "backup-settings.txt", "old"])
-    func aNameThatOnlySoundsLikeOneIsNone(name: String) throws {
+    func aNameThatOnlyResemblesOneIsNotMatched(name: String) throws {
         try sandbox.put(name, "text")
         #expect(try sandbox.audit().ids == ["plaintext.file"])
     }
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: ["log", "catalog", "log.txt", "changelog.md"])
-    func whatIsNoLogIsNone(name: String) throws {
+    func aFileThatOnlyResemblesALogIsNotALog(name: String) throws {
         try sandbox.put(name, "text")
         #expect(try sandbox.audit().ids == ["plaintext.file"])
     }
@@ -53,7 +53,7 @@ import Testing
         #expect(report.findings.first?.severity == .high)
     }
 
-    @Test func aProgramIsNoCoreFile() throws {
+    @Test func aProgramIsNotACoreFile() throws {
         let header: [UInt8] = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1] + [UInt8](repeating: 0, count: 9) + [2, 0]
         try sandbox.put("tool", header)
         #expect(try sandbox.audit().ids == ["plaintext.file"])

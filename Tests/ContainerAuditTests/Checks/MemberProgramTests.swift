@@ -97,7 +97,7 @@ import Testing
         #expect(report.isClean)
     }
 
-    @Test func aCopyThatSaysSomethingElseIsFound() throws {
+    @Test func aDifferentCopyIsFound() throws {
         try register(nil)
         let copy = try SystemFile.read(sandbox.path(".sealedstate.container"))
         let member = try GroupMember(applicationIdentifier: "com.example.second", executablePath: program)

@@ -32,7 +32,7 @@ import Testing
         #expect(report.verdict(ofRecord: "state") == .verified)
     }
 
-    @Test func aPropertyListThatIsNoneIsFound() throws {
+    @Test func aPropertyListThatIsInvalidIsFound() throws {
         try seal("{}", codec: .binaryPropertyList)
         #expect(try sandbox.audit().ids == ["record.unreadable"])
     }

@@ -19,7 +19,7 @@ private let sqlite = "/usr/bin/sqlite3"
     private func plaintext() throws -> [Finding] { try sandbox.audit().findings.filter { $0.id == "plaintext.file" } }
 
     @Test(arguments: ["data.db", "Library/Caches/data.db", "odd name"])
-    func whatBelongsToADatabaseIsNoFileOfItsOwn(path: String) throws {
+    func theFilesOfADatabaseAreNotFindingsOfTheirOwn(path: String) throws {
         try sandbox.put(path, Self.database)
         try sandbox.put(path + "-wal", Self.log)
         try sandbox.put(path + "-shm", [0x18, 0xE2, 0x2D, 0])

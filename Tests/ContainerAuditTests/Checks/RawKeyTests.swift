@@ -39,7 +39,7 @@ import Testing
             ("master.key", [UInt8](repeating: 0, count: 32)), ("license.key", Array("AAAA-BBBB-CCCC-DDDD".utf8)),
             ("file.sha256", Array(hex.utf8)), ("cache.key", random(16)),
         ])
-    func whatOnlyLooksAlikeIsNone(name: String, bytes: [UInt8]) throws {
+    func lookAlikesAreNotMatched(name: String, bytes: [UInt8]) throws {
         try sandbox.put(name, bytes)
         #expect(try sandbox.audit().ids.filter { $0 != "field.api-key" } == ["plaintext.file"])
     }

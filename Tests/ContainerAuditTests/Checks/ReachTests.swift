@@ -25,7 +25,7 @@ import Testing
         try sandbox.audit().findings.filter { $0.id == "mode.world-readable" }
     }
 
-    @Test func anOpenContainerIsOneFindingThatCountsWhatLiesOpen() throws {
+    @Test func anOpenContainerIsOneFindingThatCountsTheReadableFiles() throws {
         let findings = try reached()
         #expect(findings.map(\.path) == ["."])
         #expect(findings.first?.severity == .medium)
@@ -34,7 +34,7 @@ import Testing
         #expect(findings.first?.remedy.hasPrefix("chmod o-rwx ") == true)
     }
 
-    @Test func whatLiesInAClosedDirectoryDoesNotCount() throws {
+    @Test func filesInAClosedDirectoryDoNotCount() throws {
         try setMode(sandbox.path("Documents"), 0o700)
         let finding = try #require(try reached().first)
         #expect(finding.detail.contains("1 file in it, of which 1 not sealed: notes.") == true)

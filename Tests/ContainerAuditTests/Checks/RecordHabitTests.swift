@@ -21,7 +21,7 @@ import Testing
     }
 
     @Test(arguments: ["token_count", "session-settings", "tokenizer", "accounts", "tokens/state"])
-    func whatIsOnlyNamedAlikeIsNot(name: String) throws {
+    func aSimilarNameIsNotAMatch(name: String) throws {
         let store = try sandbox.store()
         try store.write(Token(text: "x"), named: name)
         #expect(try sandbox.audit().ids == [])

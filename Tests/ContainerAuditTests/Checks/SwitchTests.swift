@@ -35,7 +35,7 @@ import Testing
             ("isJailbroken", "<false/>"), ("biometricsEnabled", "<true/>"), ("isPremium", "<false/>"),
             ("ZISADMIN", "<integer>1</integer>"), ("requires_passcode", "<string>true</string>"),
         ])
-    func aDecisionThatAnybodyMayChangeIsFound(name: String, value: String) throws {
+    func aDecisionInAFileThatOthersMayChangeIsFound(name: String, value: String) throws {
         try put("<key>\(name)</key>\(value)")
         #expect(try sandbox.audit().finding("switch.editable")?.severity == .low)
     }
@@ -47,7 +47,7 @@ import Testing
             ("premium", "<integer>7</integer>"),
             ("lockedOrientation", "<true/>"), ("hasSeenIntro", "<true/>"), ("adminEmail", "<string>no</string>"),
         ])
-    func aSettingOfAnotherKindIsNone(name: String, value: String) throws {
+    func aSettingOfAnotherKindIsIgnored(name: String, value: String) throws {
         try put("<key>\(name)</key>\(value)")
         #expect(try sandbox.audit().findings.filter { $0.id.hasPrefix("switch.") } == [])
     }

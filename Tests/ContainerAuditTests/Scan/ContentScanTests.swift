@@ -26,7 +26,7 @@ import Testing
         #expect(Array(text.utf8)[Int(start)...].starts(with: secret.utf8))
     }
 
-    @Test func aSecretBehindBase64InTextIsFoundWhereItsLettersLie() throws {
+    @Test func aSecretInBase64IsFoundAtTheOffsetOfItsLetters() throws {
         let inner = #"{"key":"\#(ScanSandbox.secret(3))"}"#
         let letters = Array(inner.utf8).base64
         try sandbox.put("app.log", "2026-01-01 state=\(letters) end\n")
@@ -43,7 +43,7 @@ import Testing
         #expect(findings.first?.detail.contains("3 places") == true)
     }
 
-    @Test func whatTwoBlocksOfALongLineShareIsFoundOnce() throws {
+    @Test func secretsInTwoBlocksOfALongLineAreFoundOnce() throws {
         // A block is a mebibyte, and the next one begins some bytes before its end.
         let secret = ScanSandbox.secret(5)
         let filler = String(repeating: ". ", count: (1 << 19) - 100)

@@ -19,7 +19,7 @@ import Testing
     }
 
     /// An unlisted finding keeps its own severity, not the usual one of its check.
-    @Test func whatIsOnlyCountedKeepsItsSeverity() throws {
+    @Test func unlistedFindingsKeepTheirSeverity() throws {
         try sandbox.put("Library/Caches/a.txt", "text")
         try sandbox.put("Library/Caches/b.txt", "text")
         let report = try sandbox.audit { $0.limits.maximumFindings = 0 }
@@ -42,7 +42,7 @@ import Testing
         #expect(!report.notes.isEmpty)
     }
 
-    @Test func theLimitsOfOneFileAreSaid() throws {
+    @Test func theLimitsOfOneFileAreReported() throws {
         try sandbox.put("notes.txt", lines(0..<3))
         let timed = try sandbox.audit { $0.limits.maximumFileTime = .zero }
         #expect(timed.findings.contains { $0.id == "content.partly-read" && $0.path == "notes.txt" })

@@ -46,7 +46,7 @@ import Testing
         #expect(!ids.isDisjoint(with: [ScanSandbox.check, "content.partly-read"]))
     }
 
-    @Test func aFileThatIsGoneOrRefusedIsSaid() throws {
+    @Test func aFileThatIsGoneOrRefusedIsReported() throws {
         try sandbox.put("notes.txt", "text")
         try #require(chmod(sandbox.directory.path("notes.txt"), 0) == 0)
         let report = try sandbox.audit()

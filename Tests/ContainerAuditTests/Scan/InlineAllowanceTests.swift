@@ -19,7 +19,7 @@ import Testing
         "# sealaudit:allowance is not given", "# sealaudit:allow-list",
         "# sealaudit:allow = none", "# sealaudit:allow= token.aws",
     ])
-    func whatALineDoesNotNameIsFound(comment: String) throws {
+    func secretsThatALineDoesNotNameAreFound(comment: String) throws {
         try sandbox.put("notes.txt", "key: \(ScanSandbox.secret(1)) \(comment)\n")
         #expect(try sandbox.secrets().count == 1)
     }

@@ -15,7 +15,7 @@ import Testing
         text.reduce(into: "") { $0 += $1 == "\"" || $1 == "\\" ? "\\\($1)" : String($1) }
     }
 
-    @Test func whatIsNestedInATextIsFoundInItsInnermostPlace() throws {
+    @Test func valuesNestedInATextAreFoundAtTheirInnermostPlace() throws {
         let inner = #"{"user":{"key":"\#(ScanSandbox.secret(1))"}}"#
         let middle = #"{"auth":"\#(Self.quoted(inner))"}"#
         try sandbox.put(
@@ -63,13 +63,13 @@ import Testing
     }
 
     /// A value that only the outer text has, behind a nested one, is not lost.
-    @Test func whatNothingNestedHasStays() throws {
+    @Test func aSecretOutsideTheNestedTextStays() throws {
         let text = "see \(ScanSandbox.secret(6)) and more"
         try sandbox.put("state.json", #"{"note":"\#(text)","next":{"key":"\#(ScanSandbox.secret(7))"}}"#)
         #expect(try sandbox.secrets().count == 2)
     }
 
-    @Test func whatIsIgnoredInItsInnermostPlaceStaysIgnored() throws {
+    @Test func findingsIgnoredAtTheirInnermostPlaceStayIgnored() throws {
         let inner = #"{"key":"\#(ScanSandbox.secret(8))"}"#
         try sandbox.put("state.json", #"{"outer":"\#(Self.quoted(inner))"}"#)
         var list = AuditIgnoreList()

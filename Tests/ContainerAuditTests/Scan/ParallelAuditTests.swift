@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [2, 3, 8]) func aReportIsTheSameWhateverTheWorkers(workers: Int) throws {
+    @Test(arguments: [2, 3, 8]) func aReportIsTheSameRegardlessOfTheWorkers(workers: Int) throws {
         let alone = try sandbox.audit { $0.workers = 1 }
         let together = try sandbox.audit { $0.workers = workers }
         #expect(alone.files.count == 150)

@@ -27,7 +27,7 @@ import Testing
             [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0],
             [0x28, 0xB5, 0x2F, 0xFD], [0x42, 0x5A, 0x68, 0x39, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59],
         ] as [[UInt8]])
-    func aCompressedFormIsSaid(magic: [UInt8]) throws {
+    func aCompressedFormIsReported(magic: [UInt8]) throws {
         try put("x", magic + Self.noise(600))
         let finding = try #require(try partly("x"))
         #expect(finding.severity == .info && finding.detail.contains("its compressed form is not read"))
@@ -39,14 +39,14 @@ import Testing
     }
 
     @Test(arguments: [("x.db", true), ("x.sqlite", true), ("x.bin", false)])
-    func aDatabaseThatLooksEncryptedIsSaid(name: String, isSaid: Bool) throws {
+    func aDatabaseThatLooksEncryptedIsReported(name: String, isSaid: Bool) throws {
         try put(name, Self.noise(8192))
         #expect(try (partly(name) != nil) == isSaid)
         try put("plain.db", (0..<8192).map { UInt8(truncatingIfNeeded: $0 / 40) })
         #expect(try partly("plain.db") == nil)
     }
 
-    @Test func aNameThatIsNoTextIsSaidWithItsBytes() throws {
+    @Test func aNonTextNameIsReportedWithItsBytes() throws {
         let directory = sandbox.directory.path
         let made = try ChildProcess.run("/bin/bash", ["-c", "printf 'key: x' > \(directory)/$'a\\xffb'"])
         try #require(made.exitCode == 0, "\(made.errorText)")
@@ -54,7 +54,7 @@ import Testing
         #expect(finding.severity == .medium && finding.remedy.contains("a\\xffb'"))
     }
 
-    @Test func limitsOfTheLargestNumbersAreNone() throws {
+    @Test func maximumIntegersAreNoLimit() throws {
         try sandbox.put("notes.txt", "key: \(ScanSandbox.secret(1))\n")
         let report = try sandbox.audit {
             $0.limits.maximumDepth = .max
@@ -84,7 +84,7 @@ import Testing
         #expect(try sandbox.secrets().first?.location?.column == 4)
     }
 
-    @Test func holesAreNoPlaintext() throws {
+    @Test func holesAreNotPlaintext() throws {
         let path = sandbox.directory.path("sparse")
         let made = try ChildProcess.run("/usr/bin/truncate", ["-s", "64M", path])
         try #require(made.exitCode == 0)

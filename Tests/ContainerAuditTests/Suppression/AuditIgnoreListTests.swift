@@ -28,13 +28,13 @@ import Testing
     @Test(arguments: [
         "v1:token.aws:00", "v2:token.aws:00000000000000000000000000000000", "token.aws", "key: 12", "key:",
     ])
-    func aLineThatIsNoEntryIsRefused(line: String) {
+    func aLineThatIsNotAnEntryIsRefused(line: String) {
         #expect { try AuditIgnoreList(parsing: "# x\n\(line)\n") } throws: {
             ($0 as? AuditError)?.code == .malformedIgnoreList
         }
     }
 
-    @Test func whatIsIgnoredIsNotReportedAndCounted() throws {
+    @Test func ignoredFindingsAreCountedButNotReported() throws {
         let first = try #require(try sandbox.secrets().first)
         var list = AuditIgnoreList()
         list.add([first], reason: "known", key: try #require(ScanSandbox.key))
@@ -65,7 +65,7 @@ import Testing
         #expect(report.notes.contains { $0.contains("another fingerprint key") })
     }
 
-    @Test func whatIsIgnoredTakesNoPlaceInTheLimits() throws {
+    @Test func ignoredFindingsDoNotCountTowardsTheLimits() throws {
         let first = try #require(try sandbox.secrets().first)
         var list = AuditIgnoreList()
         list.add([first], reason: "", key: try #require(ScanSandbox.key))

@@ -36,7 +36,7 @@ import Testing
         #expect(try fingerprint(of: text) != fingerprint(of: text, key: ScanSandbox.otherKey))
     }
 
-    @Test func withoutAKeyThereIsNone() throws {
+    @Test func withoutAKeyThereIsNoFingerprint() throws {
         try sandbox.put("notes.txt", "key: \(ScanSandbox.secret(1))\n")
         #expect(try sandbox.audit { $0.fingerprintKey = nil }.findings.allSatisfy { $0.fingerprint == nil })
         #expect(try sandbox.audit().findings.allSatisfy { $0.fingerprint?.hasPrefix("v1:\($0.id):") == true })

@@ -21,7 +21,7 @@ import Testing
         return list
     }
 
-    @Test func aFingerprintIsNoSecret() throws {
+    @Test func aFingerprintIsNotASecret() throws {
         try sandbox.put(
             "list",
             "v1:token.github:0f4c1d6e8f0a4b7c9d2e3f405162738a\ntoken = v1:a.b:0f4c1d6e8f0a4b7c9d2e3f405162738a\n")
@@ -33,7 +33,7 @@ import Testing
         #expect(try sandbox.audit().findings.contains { $0.path == "list.json" && $0.id == "field.token" })
     }
 
-    @Test func anIgnoreListInUseIsNoFindingUnderAnyName() throws {
+    @Test func anIgnoreListInUseIsNotAFindingUnderAnyName() throws {
         let list = try listed()
         try sandbox.put("x", list.text)
         chmod(sandbox.directory.path("x"), 0o664)
@@ -44,13 +44,13 @@ import Testing
         #expect(report.plaintextBytes == report.files.first { $0.path == "notes.txt" }?.size)
     }
 
-    @Test func aBaselineInUseIsNoFinding() throws {
+    @Test func aBaselineInUseIsNotAFinding() throws {
         let baseline = AuditBaseline(of: try sandbox.audit(), key: try #require(ScanSandbox.key))
         try sandbox.put("x", String(decoding: try baseline.json(), as: UTF8.self))
         #expect(try audit("x", .baseline).findings.allSatisfy { $0.path != "x" })
     }
 
-    @Test(arguments: [AuditOwnFile.Use.ignoreList, .baseline]) func whatIsNeitherIsAFinding(
+    @Test(arguments: [AuditOwnFile.Use.ignoreList, .baseline]) func aFileThatIsNotASuppressionListIsAFinding(
         use: AuditOwnFile.Use
     ) throws {
         try sandbox.put("x", "password = vN7!qz_Lr3#d\n")
@@ -66,7 +66,7 @@ import Testing
         #expect(notes.contains { $0.hasPrefix("2 findings of the baseline are not found any more") })
     }
 
-    @Test func anEntryOfNobodysKeyIsNotCalledUnused() throws {
+    @Test func anEntryOfAnUnknownKeyIsNotReportedAsUnused() throws {
         let zeros = String(repeating: "0", count: 32)
         let id = try #require(ScanSandbox.key).id
         for (text, isTold) in [("v1:a.b:\(zeros)\n", false), ("key: \(id)\nv1:a.b:\(zeros)\n", true)] {

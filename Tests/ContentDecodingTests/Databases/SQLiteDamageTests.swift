@@ -159,7 +159,7 @@ import Testing
             flat.holding("planted").contains { $0.trail.hasPrefix("table t, row 1, x > database: table t, row 1, x") })
     }
 
-    @Test func aHeadThatClaimsMorePagesThanThereAreIsNoMatter() throws {
+    @Test func aHeadThatClaimsTooManyPagesIsAccepted() throws {
         var database = try folder.bytes()
         database.replaceSubrange(28..<32, with: [0xFF, 0xFF, 0xFF, 0xFF])
         #expect(try folder.read(MemorySource(database), name: "other.db").exactly("value-59").count >= 1)
@@ -173,7 +173,7 @@ import Testing
         #expect(reading.exactly("value-59").contains { $0.presence == .freed })
     }
 
-    @Test func whatIsNoDatabaseIsRefused() throws {
+    @Test func anInvalidDatabaseIsRefused() throws {
         for bytes in [
             [], Array("SQLite format 3\0".utf8), Array("SQLite format 3\0".utf8) + [UInt8](repeating: 0, count: 200),
         ] {

@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: [false, true])
-    func severalDroppedTablesAreToldApart(inOrder: Bool) throws {
+    func severalDroppedTablesAreDistinguished(inOrder: Bool) throws {
         try folder.python(
             """
             names = ['one', 'two', 'three', 'four']
@@ -101,7 +101,7 @@ import Testing
     }
 
     /// The tree is gone: of several tables with the same shape, the one that names a secret is used.
-    @Test func ofSeveralTablesTheTellingOneIsTaken() throws {
+    @Test func ofSeveralTablesTheDescriptiveOneIsTaken() throws {
         try folder.python(
             """
             db.execute('CREATE TABLE plain (id INTEGER PRIMARY KEY, user TEXT, note TEXT)')
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: ["FULL", "INCREMENTAL"])
-    func pointerMapsOfAutoVacuumAreNoValues(mode: String) throws {
+    func pointerMapsOfAutoVacuumAreNotValues(mode: String) throws {
         try folder.python(
             """
             db.execute('PRAGMA page_size = 512')
@@ -174,7 +174,7 @@ import Testing
         #expect(live.count == 2400)
     }
 
-    @Test func whatSecureDeleteOverwroteIsNotFound() throws {
+    @Test func securelyDeletedValuesAreNotFound() throws {
         try folder.python(
             """
             db.execute('PRAGMA secure_delete = ON')
@@ -188,7 +188,7 @@ import Testing
         #expect(!reading.holding("planted-21-secret").isEmpty)
     }
 
-    @Test func freePagesThatAreFilledByNobodyAreStrings() throws {
+    @Test func unknownFreePagesAreStrings() throws {
         try folder.python(
             """
             db.execute('CREATE TABLE t (id INTEGER PRIMARY KEY, body TEXT)')

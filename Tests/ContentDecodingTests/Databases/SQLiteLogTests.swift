@@ -42,7 +42,7 @@ import Testing
         #expect(stays.allSatisfy { $0.presence == .live })
     }
 
-    @Test func theLogTellsWhatTheDatabaseDoesNotShow() throws {
+    @Test func theLogShowsWhatTheDatabaseDoesNotShow() throws {
         try makeLog()
         let (reading, bytes) = (try folder.read("app.db-wal"), try folder.bytes("app.db-wal"))
         #expect(reading.unread.isEmpty)
@@ -96,7 +96,7 @@ import Testing
         #expect(log.exactly(String(repeating: "y", count: 60_000)).isEmpty)
     }
 
-    @Test func aLogWithoutItsDatabaseTellsAll() throws {
+    @Test func aLogWithoutItsDatabaseShowsAll() throws {
         try folder.python(
             """
             db.execute('PRAGMA journal_mode = WAL')
@@ -135,7 +135,7 @@ import Testing
         #expect(try folder.read("app.db-wal").holding("pending-3-").contains { $0.presence == .logged })
     }
 
-    @Test func whatAnEarlierUseOfTheLogLeftIsTold() throws {
+    @Test func framesOfAnEarlierUseOfTheLogAreReported() throws {
         try folder.python(
             """
             db.execute('PRAGMA journal_mode = WAL')
@@ -151,7 +151,7 @@ import Testing
         #expect(reading.exactly("early-10-secret").contains { $0.trail == "table t, row 10, a" })
     }
 
-    @Test func theRollbackJournalTellsWhatWasBefore() throws {
+    @Test func theRollbackJournalShowsWhatWasBefore() throws {
         try folder.python(
             """
             db.execute('PRAGMA journal_mode = PERSIST')

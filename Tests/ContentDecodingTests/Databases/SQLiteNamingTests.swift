@@ -79,7 +79,7 @@ import Testing
         #expect(found.first?.trail.hasSuffix(", refreshToken") == true)
     }
 
-    @Test func whatIsNestedInAValueIsBelowItsName() throws {
+    @Test func valuesNestedInAValueAreBelowItsName() throws {
         try folder.python(
             """
             db.execute('CREATE TABLE store (key TEXT, value BLOB, data TEXT)')

@@ -33,7 +33,7 @@ import Testing
         #expect(reading.leaves.contains { $0.trail == "table users, row 300, id" && $0.text == "300.0" })
     }
 
-    @Test func theRangeOfAValueIsWhereItsBytesLie() throws {
+    @Test func theRangeOfAValueIsThatOfItsBytes() throws {
         try folder.python(
             """
             db.execute('CREATE TABLE t (a TEXT, b BLOB)')
@@ -159,7 +159,7 @@ import Testing
         #expect(!reading.leaves.contains { $0.kind == "data" })
     }
 
-    @Test func whatABlobHoldsIsReadToo() throws {
+    @Test func theContentsOfABlobAreReadToo() throws {
         try folder.python(
             """
             db.execute('CREATE TABLE t (state BLOB, letters TEXT)')
@@ -173,7 +173,7 @@ import Testing
         #expect(found.contains { $0.trail == "table t, row 1, letters > base64 > plist: session.token" })
     }
 
-    @Test func anEncryptedDatabaseIsSaidToBeOne() throws {
+    @Test func anEncryptedDatabaseIsReportedAsOne() throws {
         var bytes = [UInt8](repeating: 0, count: 4096)
         bytes.replaceSubrange(0..<16, with: Array("SQLite format 3\0".utf8))
         bytes.replaceSubrange(16..<24, with: [0x10, 0, 1, 1, 80, 64, 32, 32])

@@ -51,7 +51,7 @@ import Testing
         #expect(reading.fileBytes(of: rest) == rest.bytes)
     }
 
-    @Test func aMillionLevelsAreNoMatter() throws {
+    @Test func aMillionLevelsAreRead() throws {
         let depth = 1_000_000
         for (opening, closing) in [("[", "]"), ("{\"a\":", "}")] {
             let text =

@@ -13,7 +13,7 @@ import Testing
     }
 
     @Test(arguments: ["gzip", "zlib"])
-    func whatFollowsTheLastMemberIsReadToo(module: String) throws {
+    func bytesAfterTheLastMemberAreReadToo(module: String) throws {
         let bytes = try Python.bytes(
             """
             part = \(module).compress(b'{"token": "one"}')
@@ -29,7 +29,7 @@ import Testing
         #expect(!reading.leaves.contains { $0.place.hasPrefix("zero") && $0.place.contains("after") })
     }
 
-    @Test func whatFollowsALargeMemberIsReadToo() throws {
+    @Test func membersAfterALargeMemberAreReadToo() throws {
         let bytes = try Python.bytes(
             """
             write(gzip.compress(random.Random(1).randbytes(300000)) + gzip.compress(b"x") + b"planted line\\n" * 20000)

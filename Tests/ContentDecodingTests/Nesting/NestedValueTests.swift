@@ -43,7 +43,7 @@ import Testing
         #expect(!reading.leaves.contains { $0.kind == .data })
     }
 
-    @Test func dataThatIsNoTextInUTF16StaysData() throws {
+    @Test func dataThatIsNotTextInUTF16StaysData() throws {
         let reading = try read(
             """
             write(binary({'numbers': struct.pack('<16H', *range(16)), 'odd': 'odd bytes here'.encode('utf-16-le') + b'x',
@@ -74,7 +74,7 @@ import Testing
         #expect(try reading.only("pin > hex").text == "hunter-2 staple")
     }
 
-    @Test func whatLiesInTheFileAsItIsHasItsPlaceThere() throws {
+    @Test func unencodedValuesHaveTheirPlaceInTheFile() throws {
         let reading = try read("write(binary({'outer': binary({'state': inner})}))")
         let token = try reading.only("outer > plist: state > plist: user.token")
         #expect(reading.fileBytes(of: token) == Array("ghp_deep".utf8))
@@ -107,7 +107,7 @@ import Testing
         #expect(reading.leaves.filter { $0.place.contains(" > ") }.count <= 2)
     }
 
-    @Test func aRunOfRunningTextIsReadAsWhatItStandsFor() throws {
+    @Test func aRunOfRunningTextIsReadAsWhatItRepresents() throws {
         let run = try Python.bytes("write(base64.b64encode(binary({'token': 'ghp_run'})))")
         var found: [FoundValue] = []
         let walk = ValueWalk(budget: CarrierBudget()) { found.append(FoundValue($0)) }
@@ -118,7 +118,7 @@ import Testing
         #expect(try !word.withUnsafeBytes { try Carriers.readRun($0, encoding: .base64, walk) })
     }
 
-    @Test func whatIsFreedIsFreedAllTheWayIn() throws {
+    @Test func nestedValuesOfFreedOnesAreFreed() throws {
         let inner = try Python.bytes("write(json.dumps({'token': 'ghp_old'}).encode())")
         var found: [FoundValue] = []
         let walk = ValueWalk(budget: CarrierBudget()) { found.append(FoundValue($0)) }

@@ -30,7 +30,7 @@ import Testing
         #expect(Set(reading.leaves.map(\.place)) == ["password", "hint"])
     }
 
-    @Test func whatNothingRefersToIsReadAsFreed() throws {
+    @Test func unreferencedObjectsAreReadAsFreed() throws {
         // The array's only reference is changed from the second text to the first.
         let reading = CarrierReading(
             try Python.bytes(

@@ -50,7 +50,7 @@ import Testing
         #expect(seen.leaves < 20)
     }
 
-    @Test func objectsThatLieOverEachOtherEndIt() throws {
+    @Test func overlappingObjectsEndTheReading() throws {
         let arrays = try read(
             """
             write(make([array(*range(1, 3000)), array(*range(1, 3000)), text("x")],
@@ -70,7 +70,7 @@ import Testing
         "(0, 1 << 40, 0, 8)", "(0, 1, 5, 8)", "(0, (1 << 64) - 1, 0, 9)", "(0, 3, 0, (1 << 63))", "(9, 1, 0, 8)",
         "(0, 1 << 61, 0, 9)",
     ])
-    func aTrailerThatLiesIsANote(numbers: String) throws {
+    func aWrongTrailerIsANote(numbers: String) throws {
         let seen = CarrierReading(
             try Python.bytes(
                 "w, c, t, o = \(numbers)\nwrite(b'bplist00Stoken-in-the-open' + b'\\x08' + struct.pack('>6xBBQQQ', w or 1, 1, c, t, o))"

@@ -43,7 +43,7 @@ import Testing
         user = a.object("Account", token=a.add("ghp_user"), age=41, friends=a.box(["anna", "ben"]),
             blob=a.object("NSMutableData", **{"NS.data": b"\\x01\\x02raw"}),
             title=a.object("NSMutableString", **{"NS.string": a.add("doctor")}),
-            born=a.object("NSDate", **{"NS.time": 1.5}),
+            created=a.object("NSDate", **{"NS.time": 1.5}),
             home=a.object("NSURL", **{"NS.base": UID(0), "NS.relative": a.add("https://u:p@example.org")}),
             extras=a.box({"pin": "1234", 7: "seven"}))
         top = a.value(root=a.box({"user": user}))
@@ -63,7 +63,7 @@ import Testing
         #expect(try reading.only("root.user.blob").bytes == [1, 2] + Array("raw".utf8))
         #expect(try reading.only("root.user.title").text == "doctor")
         #expect(try reading.only("root.user.title").name == "title")
-        #expect(try reading.only("root.user.born").number == 1.5)
+        #expect(try reading.only("root.user.created").number == 1.5)
         #expect(try reading.only("root.user.home").text == "https://u:p@example.org")
         #expect(try reading.only("root.user.extras.pin").text == "1234")
         #expect(try reading.only("root.user.extras.7").text == "seven")
@@ -71,7 +71,7 @@ import Testing
         #expect(reading.leaves.count == 10)
     }
 
-    @Test func whatNoRootLeadsToIsReadByItsClass() throws {
+    @Test func unreachableObjectsAreReadByTheirClass() throws {
         let reading = try read(
             """
             old = a.object("Session", secret=a.add("left behind"))

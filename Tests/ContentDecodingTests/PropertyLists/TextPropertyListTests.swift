@@ -108,7 +108,7 @@ import Testing
         #expect(reading.leaves.contains { $0.kind == .block && $0.text.contains("hunter2") })
     }
 
-    @Test func whatIsNoListIsRunningText() throws {
+    @Test func textThatIsNotAListIsRunningText() throws {
         let text = "a = 1;\ntoken: ghp_x\nmore text\n"
         let reading = CarrierReading(Array(text.utf8), named: "notes.plist")
         #expect(try reading.only("a").text == "1")

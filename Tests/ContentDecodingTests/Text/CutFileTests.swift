@@ -34,12 +34,12 @@ import Testing
     }
 
     @Test(arguments: [1_500_000, 0])
-    func soIsWhatNobodyKnows(size: Int) throws {
+    func aTruncatedFileOfUnknownFormIsReported(size: Int) throws {
         let bytes = [UInt8](repeating: 1, count: 3_000_000)
         #expect(try read("a.bin", bytes, cutTo: size).map(\.fault) == [.cut])
     }
 
-    @Test func soIsJSON() throws {
+    @Test func aTruncatedJSONFileIsReported() throws {
         let json = Array(("[" + String(repeating: #""a value of text","#, count: 300_000) + "1]").utf8)
         #expect(try read("a.json", json, cutTo: 1_500_000).contains { $0.fault == .cut })
     }

@@ -17,7 +17,7 @@ import Testing
         return head + tags + xmp + [0] + wide + [0, 0, 0xFF, 0xD9] + Array("{\"token\": \"planted-behind\"}".utf8)
     }
 
-    @Test(arguments: heads) func whatAnImageSaysInLettersIsRead(_ name: String, _ head: [UInt8]) {
+    @Test(arguments: heads) func theTextOfAnImageIsRead(_ name: String, _ head: [UInt8]) {
         let bytes = Self.image(head)
         #expect(Carriers.form(of: bytes, name: "picture") == .image)
         let seen = SeenCarrier(bytes, named: "picture")

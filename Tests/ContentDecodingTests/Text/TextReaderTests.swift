@@ -31,7 +31,7 @@ import Testing
         #expect(seen.leaves.map(\.text).joined() == filler + key + filler)
     }
 
-    @Test func whatALongLineHoldsIsSeenWholeWhereItIsCut() {
+    @Test func valuesOfALongLineAreSeenWholeAtItsCuts() {
         let secret = "SECRETSECRETSECRET"
         let half = String(repeating: "x", count: (1 << 20) - 9)
         let seen = SeenCarrier(Array((half + secret + half).utf8))
@@ -40,7 +40,7 @@ import Testing
 
     @Test(arguments: [true, false], [true, false])
     func textInUTF16IsReadAsTheSameText(isLittle: Bool, hasMark: Bool) {
-        let text = "token = caf\u{E9} \u{1F511}\r\nsecond line of plain letters, long enough to tell\n"
+        let text = "token = caf\u{E9} \u{1F511}\r\nsecond line of plain letters, long enough to read\n"
         let units = (hasMark ? [0xFEFF] : []) + Array(text.utf16)
         let bytes = units.flatMap { unit -> [UInt8] in
             let pair = [UInt8(unit & 0xFF), UInt8(unit >> 8)]
@@ -55,7 +55,7 @@ import Testing
 
     /// A block has half a mebi of units.
     @Test(arguments: [true, false], [-17, -9, -1, 0, 8000])
-    func whatALongLineOfUTF16HoldsIsSeenWholeWhereItIsCut(isLittle: Bool, place: Int) {
+    func valuesOfALongLineOfUTF16AreSeenWholeAtItsCuts(isLittle: Bool, place: Int) {
         let secret = "SECRETSECRETSECRET"
         let line = String(repeating: "x", count: (1 << 19) + place) + secret + String(repeating: "x", count: 1 << 19)
         let bytes = line.utf8.flatMap { isLittle ? [$0, 0] : [0, $0] as [UInt8] }

@@ -10,7 +10,7 @@ import Testing
 
     init() throws { fixture = try AccessLogFixture() }
 
-    @Test(arguments: [1, 31, 32, 128, 224, 255]) func aTornTailIsReportedAndMendedByTheNextEntry(left: Int) throws {
+    @Test(arguments: [1, 31, 32, 128, 224, 255]) func aTornTailIsReportedAndRepairedByTheNextEntry(left: Int) throws {
         let head = try fixture.append(3)
         try fixture.write(try fixture.bytes() + [UInt8](repeating: 0xAA, count: left))
         let torn = try fixture.log.verify(noted: head)
@@ -36,7 +36,7 @@ import Testing
         #expect(repaired.tornCount == 1)
     }
 
-    @Test func aFileOfNothingButTornBytesStartsAnew() throws {
+    @Test func aFileOfOnlyTornBytesIsStartedAgain() throws {
         try fixture.write([1, 2, 3])
         #expect(try fixture.append(1).count == 1)
         #expect(try fixture.log.verify(noted: nil).isIntact)

@@ -193,7 +193,7 @@ import Testing
         #expect(try verify().badIndexes == [5])
     }
 
-    @Test func theLogGoesOnBehindADamagedEntry() throws {
+    @Test func theLogContinuesBehindADamagedEntry() throws {
         var bytes = try fixture.bytes()
         bytes[bytes.count - 1] ^= 1
         try fixture.write(bytes)

@@ -14,7 +14,7 @@ import Testing
 
     private func verify(_ head: AccessLogHead?) throws -> AccessLogVerification { try fixture.log.verify(noted: head) }
 
-    @Test(arguments: 1...40) func theChainGoesOnThroughEveryRollOver(count: Int) throws {
+    @Test(arguments: 1...40) func theChainContinuesThroughEveryRollOver(count: Int) throws {
         let head = try fixture.append(count)
         let result = try verify(head)
         #expect(result.isIntact)
@@ -106,7 +106,7 @@ import Testing
         #expect(result.firstIndex == 8)
     }
 
-    @Test func aTornTailAtTheRollOverIsMended() throws {
+    @Test func aTornTailAtTheRollOverIsRepaired() throws {
         try fixture.append(8)
         try fixture.write(try fixture.bytes() + [1, 2, 3])
         let result = try verify(try fixture.append(1))
@@ -114,7 +114,7 @@ import Testing
         #expect(result.tornCount == 1)
     }
 
-    @Test func whoHasNoKeyDoesNotRollOverAndEndsAtTwiceTheSize() throws {
+    @Test func aProgramWithoutAKeyDoesNotRollOverAndEndsAtTwiceTheSize() throws {
         try fixture.append(8)
         for _ in 0..<8 { try noteFailedOpening() }
         #expect(try fixture.bytes().count == 4096)

@@ -10,7 +10,7 @@ import Testing
 
     init() throws { fixture = try AccessLogFixture() }
 
-    @Test func everybodyWhoSharesTheLogMayWriteIt() throws {
+    @Test func everyUserWhoSharesTheLogMayWriteIt() throws {
         let place = try TemporaryDirectory()
         let path = place.path("access.log")
         func append() throws {
@@ -33,7 +33,7 @@ import Testing
         #expect(try SystemFile.names(fixture.place.path) == [])
     }
 
-    @Test func whatIsEnteredIsReadBackInOrder() throws {
+    @Test func entriesAreReadBackInOrder() throws {
         try fixture.log.append(.created, generation: 1)
         try fixture.noteFailedOpening()
         try fixture.log.append(.slotAdded, outcome: .intended, subject: [9], generation: 2, durable: true)
@@ -46,7 +46,7 @@ import Testing
         #expect(entries.map(\.subject) == [nil, nil, fixture.log.subject(of: [9])])
     }
 
-    @Test func anEntryTellsWhoAndWhen() throws {
+    @Test func anEntryShowsWhoAndWhen() throws {
         let before = WallClock.milliseconds()
         try fixture.append(1)
         let entry = try #require(try fixture.entries().first)
@@ -77,7 +77,7 @@ import Testing
         #expect(Array(try fixture.bytes().suffix(32)) == Array(head.encoded.dropFirst(8)))
     }
 
-    @Test func aSubjectNeverStandsInClear() throws {
+    @Test func aSubjectIsNeverInPlaintext() throws {
         let subject = Array("bank.example account-of-ada".utf8)
         try fixture.log.append(.itemRead, subject: subject, generation: 1)
         let bytes = try fixture.bytes()
@@ -88,7 +88,7 @@ import Testing
         #expect(fixture.log.subject(of: subject) != fixture.log.subject(of: subject + [0]))
     }
 
-    @Test func theFileGetsItsExactModeWhateverTheUmask() throws {
+    @Test func theFileGetsItsExactModeRegardlessOfTheUmask() throws {
         try fixture.append(1)
         #expect(try SystemFile.mode(fixture.path) == 0o600)
         #expect(try fixture.bytes().count == 256)
@@ -105,7 +105,7 @@ import Testing
         #expect(result.isIntact)
     }
 
-    @Test func aLogWhoseFileWasRemovedStartsAnewAndIsFound() throws {
+    @Test func aLogWhoseFileWasRemovedStartsAgainAndIsFound() throws {
         let head = try fixture.append(3)
         unlink(fixture.path)
         #expect(try fixture.log.verify(noted: head).notedHead == .cutShort(missing: 3))
@@ -141,7 +141,7 @@ import Testing
         }
     }
 
-    @Test func whoWaitsTooLongIsTold() throws {
+    @Test func tooLongAWaitIsReported() throws {
         let held = try LockFile(directory: fixture.directory, name: AccessLogFile.lockLeaf)
             .acquire(.whole, .exclusive, timeout: .zero)
         let error = #expect(throws: FileError.self) {

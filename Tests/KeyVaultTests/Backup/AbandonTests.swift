@@ -173,7 +173,7 @@ import Testing
         #expect(reports.map(\.epoch) == [3, 4, 5, 6])
     }
 
-    @Test func whateverAPersonHasToMendShowsBeforeAnythingMoves() throws {
+    @Test func obstaclesAreReportedBeforeAnyMove() throws {
         _ = try groupInUse()
         let before = try SystemFile.read(fixture.path)
         let missing = fixture.directory.path("missing.key")
@@ -228,7 +228,7 @@ import Testing
         }
     }
 
-    @Test func whoGivesItUpNeedNotBeAbleToOpenTheNewOne() throws {
+    @Test func abandoningDoesNotNeedACredentialOfTheNewVault() throws {
         _ = try groupInUse()
         let other = try Identity.random()
         _ = try fixture.abandon([.recipient(other.recipient)])
@@ -241,7 +241,7 @@ import Testing
         #expect(events.contains(.accepted))
     }
 
-    @Test func programsThatStillHaveTheOldVaultOpenAreToldSo() throws {
+    @Test func programsThatStillHaveTheOldVaultOpenAreNotified() throws {
         let (old, _) = try groupInUse()
         _ = try fixture.abandon()
         #expect(code { () throws(VaultError) in _ = try old.activeKey() } == .replaced)

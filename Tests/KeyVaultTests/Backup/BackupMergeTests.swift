@@ -21,7 +21,7 @@ import Testing
         return try sandbox.opened()
     }
 
-    @Test func whatIsMissingComesInAndWhatIsThereStaysAndIsNamed() throws {
+    @Test func missingItemsAreImportedAndExistingOnesAreKeptAndNamed() throws {
         let vault = try sandbox.vault()
         let twin = try twin(of: vault)
         try twin.add("mail", "anna", [42])
@@ -39,7 +39,7 @@ import Testing
         #expect(try twin.value("bank", "anna") == [4, 5, 6])
     }
 
-    @Test func whatIsThereIsReplacedWhenAskedFor() throws {
+    @Test func existingTargetsAreReplacedOnRequest() throws {
         let vault = try sandbox.vault()
         let twin = try twin(of: vault)
         try twin.add("mail", "anna", [42])
@@ -66,7 +66,7 @@ import Testing
         #expect(try twin.keySummaries().first { $0.id == mine }?.state == .decryptOnly)
     }
 
-    @Test func afterAKeyOfALaterEpochSealingGoesOnBeyondIt() throws {
+    @Test func afterAKeyOfALaterEpochSealingContinuesBeyondIt() throws {
         // Otherwise a write over a blob of epoch 2 would have epoch 1, and readers would refuse it as a replay.
         let vault = try sandbox.vault()
         let twin = try twin(of: vault)

@@ -19,7 +19,7 @@ import Testing
         return Directory(path: try Directory.open(path).path, owning: opened)
     }
 
-    @Test func aBackupThatIsThereIsNotToldAsMissing() throws {
+    @Test func aBackupThatIsThereIsNotReportedAsMissing() throws {
         let path = fixture.directory.path("backup")
         let target = BackupTarget(
             path: path, directory: try unsyncable(fixture.directory.path), leaf: "backup")
@@ -27,7 +27,7 @@ import Testing
         #expect(try SystemFile.read(path) == [1, 2])
     }
 
-    @Test func aStepOnTheWayIsNotToldAsTheWhole() throws {
+    @Test func anIntermediateStepIsNotReportedAsTheWhole() throws {
         let directory = try unsyncable(fixture.directory.path)
         let step = { () throws(VaultError) in
             try VaultError.onFiles("make the vault") { () throws(FileError) in

@@ -54,7 +54,7 @@ private final class Flag: Sendable {
         #expect(backup.keyring.count == report.keyCount)
     }
 
-    @Test func whatIsLockedMakesNoPartialBackup() throws {
+    @Test func lockedItemsPreventABackup() throws {
         let slots = sandbox.slots + [.defaultKeyFile]
         try Vault.create(
             sandbox.here.accessGroup, in: sandbox.here.home, slots: slots, openingWith: sandbox.credential
@@ -115,14 +115,14 @@ private final class Flag: Sendable {
     }
 
     @Test(arguments: ["", "/", "missing/backup", "a/..", "slash/"])
-    func whatNamesNoNewFileIsRefused(name: String) throws {
+    func aPathThatNamesNoNewFileIsRefused(name: String) throws {
         let vault = try sandbox.vault()
         let path = name.isEmpty || name == "/" ? name : sandbox.here.directory.path(name)
         let code = code { () throws(VaultError) in try sandbox.export(vault, to: path) }
         #expect(code == .invalidArgument || code == .file)
     }
 
-    @Test func aBackupIsForItsOwnerAloneWhateverTheUmask() throws {
+    @Test func aBackupIsForItsOwnerAloneRegardlessOfTheUmask() throws {
         let vault = try sandbox.vault()
         let mask = umask(0)
         defer { umask(mask) }
@@ -130,7 +130,7 @@ private final class Flag: Sendable {
         #expect(try SystemFile.mode(sandbox.path) == 0o600)
     }
 
-    @Test func nothingInABackupIsInClear() throws {
+    @Test func nothingInABackupIsInPlaintext() throws {
         let canaries = ["canary-service-9f", "canary-account-3b", "canary-label-77", "canary-value-c4"]
         let vault = try sandbox.here.create(with: sandbox.credential)
         try vault.add(canaries[0], canaries[1], label: canaries[2], Array(canaries[3].utf8))

@@ -72,7 +72,7 @@ import Testing
         #expect(try copy.rotationState().isResealing)
     }
 
-    @Test func whatWasDestroyedStaysDestroyedAndKnown() throws {
+    @Test func destroyedKeysStayDestroyedAndKnown() throws {
         let vault = try sandbox.vault()
         let first = try vault.activeKey().id
         try vault.completeRotation(to: try vault.beginRotation())
@@ -84,7 +84,7 @@ import Testing
         #expect(try copy.rotationState().minimumEpoch == 2)
     }
 
-    @Test func aContainerWhoseKeysTheBackupHoldsIsNoObstacle() throws {
+    @Test func aContainerWhoseKeysTheBackupHoldsIsNotAnObstacle() throws {
         let vault = try sandbox.vault()
         try sandbox.export(vault)
         let blob = SealedFile(sandbox.here, under: try vault.activeKey())
@@ -119,7 +119,7 @@ import Testing
         #expect(try copy.items().isEmpty)
     }
 
-    @Test func whatNeedsAPersonIsNotPutWhereNobodyReachesIt() throws {
+    @Test func personalItemsAreNotPutIntoAnUnattendedVault() throws {
         try sandbox.export(try sandbox.vault())
         let code = code { () throws(VaultError) in
             _ = try Vault.import(
@@ -130,7 +130,7 @@ import Testing
         #expect(!SystemFile.exists(sandbox.there.keyFile))
     }
 
-    @Test func anUnattendedVaultTakesWhatNeedsNobody() throws {
+    @Test func anUnattendedVaultTakesUnattendedItems() throws {
         let vault = try sandbox.here.create(with: sandbox.credential)
         try vault.add("mail", "anna")
         try sandbox.export(vault)
@@ -164,7 +164,7 @@ import Testing
         #expect(!other.hasVault)
     }
 
-    @Test func aVaultInUseIsNoBackupAndABackupNoVaultInUse() throws {
+    @Test func aVaultInUseIsNotABackupAndABackupNoVaultInUse() throws {
         try sandbox.export(try sandbox.vault())
         let (backup, vault) = (try SystemFile.read(sandbox.path), try SystemFile.read(sandbox.here.path))
         try SystemFile.write(sandbox.path, vault)
@@ -176,7 +176,7 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try sandbox.here.openOrCreate(with: credential) } == .isAnExport)
     }
 
-    @Test func aMissingBackupIsNoEmptyOne() throws {
+    @Test func aMissingBackupIsNotAnEmptyOne() throws {
         #expect(code { () throws(VaultError) in try sandbox.importBackup() } == .file)
         #expect(!sandbox.there.hasVault)
     }

@@ -85,7 +85,7 @@ import Testing
         try expectNothingMoved(.file) { () throws(VaultError) in _ = try fixture.abandon() }
     }
 
-    @Test(.enabled(if: SmallFileSystem.isPossible)) func whatLiesOnAnotherFileSystemStopsItFirst() throws {
+    @Test(.enabled(if: SmallFileSystem.isPossible)) func filesOnAnotherFileSystemStopItFirst() throws {
         let vault = try fixture.create()
         try fixture.put(SealedFile(fixture, under: try vault.activeKey()), record)
         _ = try fixture.inContainer("Library/Caches/mounted/x")
@@ -121,7 +121,7 @@ import Testing
         #expect(try fixture.open().activeKey().epoch == 10)
     }
 
-    @Test func whatLiesDeepIsGivenUpAsOftenAsOneLikes() throws {
+    @Test func deepDirectoriesCanBeAbandonedRepeatedly() throws {
         // The file is at the greatest depth that is searched. In quarantine it is one level deeper.
         let deep = [String](repeating: "d", count: 63).joined(separator: "/") + "/x.sealed"
         try fixture.put(SealedFile(fixture, under: try .random(epoch: 7)), deep)
@@ -180,7 +180,7 @@ import Testing
         }
     }
 
-    @Test func whoeverStillReadsTheOldVaultLeavesTheNewOnesLogAlone() throws {
+    @Test func readersOfTheOldVaultLeaveTheNewLogAlone() throws {
         let old = try sandbox.vault()
         _ = try fixture.abandon()
         let log = try SystemFile.read(fixture.beside("access.log"))

@@ -28,7 +28,7 @@ import Testing
         try probe.restore()
     }
 
-    @Test func everyTurnedBitIsRefusedWhateverTheChecksumSays() throws {
+    @Test func everyTurnedBitIsRefusedRegardlessOfTheChecksum() throws {
         // The short form flips a different bit in each byte.
         let bits = (0..<hostile.good.count * 8).filter { isLongForm || $0 % 8 == $0 / 8 % 8 }
         for bit in bits { try probe.expectRefusal(of: hostile.flipped(bit), "bit \(bit)") }
@@ -48,7 +48,7 @@ import Testing
         try probe.expectRefusal(of: bytes, name, as: ["wrongPassphrase"], growing: VaultCostProbe.growthLimit)
     }
 
-    @Test(arguments: [0, 1]) func whatIsHungOnAFileIsNotRead(_ filling: UInt8) throws {
+    @Test(arguments: [0, 1]) func extendedAttributesAreNotRead(_ filling: UInt8) throws {
         let hung = 60 << 20
         // The sizes end after the bytes that the checksum covers, after the bytes that the code covers, and after the
         // whole vault.
@@ -81,7 +81,7 @@ import Testing
         for _ in 0..<count >> 20 { try #require(write(file, block, block.count) == block.count) }
     }
 
-    @Test func whatIsNoFileIsNotOpened() throws {
+    @Test func specialFilesAreNotOpened() throws {
         let path = probe.path
         unlink(path)
         try #require(mkdir(path, 0o700) == 0)

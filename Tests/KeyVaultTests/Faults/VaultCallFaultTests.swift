@@ -26,7 +26,7 @@ struct VaultCallFaultTests {
         #expect(answers.isSuperset(of: ["done", "file"]), "\(answers)")
     }
 
-    @Test func aDirectoryThatCannotBeSyncedIsSaid() throws {
+    @Test func aDirectoryThatCannotBeSyncedIsReported() throws {
         let swept = try SweptVault(.add)
         let calls = try calls(of: swept)
         let named = try #require(calls.lastIndex { $0.name == "renameat" && $0.line.contains("\"vault\"") })

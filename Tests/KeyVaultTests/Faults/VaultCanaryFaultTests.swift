@@ -100,7 +100,7 @@ import Testing
             try Vault.lock(fixture.accessGroup, in: fixture.home, everything: true)
         }
         texts += ["\(sandbox.identity)", "\(try sandbox.passphrase())", "\(credential)"]
-        let wrong = try passphrase("nobody's")
+        let wrong = try passphrase("of another vault")
         texts += try said { _ = try fixture.open(with: wrong) }
         texts += try said { _ = try Recipient(String(decoding: SystemFile.read(sandbox.identityFile), as: UTF8.self)) }
         return texts

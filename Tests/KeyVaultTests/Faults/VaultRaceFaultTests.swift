@@ -41,7 +41,7 @@ import Testing
         #expect(try winner.readAccessLog().isIntact)
     }
 
-    @Test func whoOpensWhileFourOthersChangeSeesWholeVaults() throws {
+    @Test func openingDuringFourOtherChangesYieldsWholeVaults() throws {
         // 4 writers: lock, read, write, lock, read, write, ...
         // readers:   open, look, open, look, ... until the last writer is done
         let fixture = try VaultFixture()

@@ -68,7 +68,7 @@ import Testing
         #expect(both.recipient == (try identity(one).recipient))
     }
 
-    @Test func whatIsNoIdentityIsMalformedAndNotRepeated() throws {
+    @Test func anInvalidIdentityIsMalformedAndNotRepeated() throws {
         let good = try line()
         for text in [
             "", "\n", "# only a comment\n", good.lowercased(), String(good.dropLast()), good + "Q", good + " \(good)",

@@ -11,7 +11,7 @@ import Testing
         #expect(try Recipient(text) == recipient)
     }
 
-    @Test func whatIsNoRecipientIsMalformed() throws {
+    @Test func anInvalidRecipientIsMalformed() throws {
         let good = try Identity.random().recipient.description
         for text in ["", "sealed1", "sealed", String(good.dropLast()), good + " ", good.uppercased(), "sealed1é"] {
             #expect(code { () throws(VaultError) in _ = try Recipient(text) } == .malformedIdentity)

@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: [0xFF, 0xC0, 0x80, 0x00] as [UInt8], [0, 1, 2])
-    func aTextThatIsNoneIsCorrupt(byte: UInt8, field: Int) throws {
+    func aTextThatIsInvalidIsCorrupt(byte: UInt8, field: Int) throws {
         var bytes = Array(try forge.entry("s", "a", label: "l").bytes)
         bytes[ItemEntry.fixedSize + field] = byte
         let bad = bytes
@@ -98,7 +98,7 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try ItemForge.parse(bad) } == .corrupt)
     }
 
-    @Test func whateverTheBytesTheyAreATableOrRefused() throws {
+    @Test func anyBytesAreATableOrRefused() throws {
         let good = try forge.table([
             try forge.entry("s", "a", label: "l"), try forge.entry("s", "é", .whenUnlocked), try forge.entry("t", "a"),
         ]).encoded

@@ -36,7 +36,7 @@ import Testing
         #expect(try fixture.open().value("s", "a") == [1, 2, 3])
     }
 
-    @Test func whatAPersonAddsIsLockedForAnUnattendedProgram() throws {
+    @Test func itemsAddedByAPersonAreLockedForUnattendedPrograms() throws {
         let person = try passphrase("one")
         guard case .passphrase(let words) = person else { return }
         let vault = try Vault.create(
@@ -195,7 +195,7 @@ import Testing
         #expect(code { () throws(VaultError) in _ = try vault.value("s", "a") } == .corrupt)
     }
 
-    @Test func nothingOfAnItemLiesAnywhereInClear() throws {
+    @Test func nothingOfAnItemIsStoredInPlaintext() throws {
         let vault = try fixture.create()
         let canaries = ["canary-service-9f", "canary-account-3b", "canary-label-77", "canary-value-c4"]
         try vault.add(canaries[0], canaries[1], label: canaries[2], Array(canaries[3].utf8))

@@ -27,7 +27,7 @@ import Testing
         #expect(try forge.open(found) == [0, 255, 10])
     }
 
-    @Test func whatIsReadIsWrittenTheSameAgain() throws {
+    @Test func readValuesAreWrittenTheSame() throws {
         let entries = try (0..<50).map { try forge.entry("s\($0 % 7)", "a\($0)", label: "l\($0)") }
         let bytes = try forge.table(entries).encoded
         #expect(try ItemForge.parse(bytes).encoded == bytes)
@@ -72,7 +72,7 @@ import Testing
         #expect(try ItemForge.parse(table.encoded) == table)
     }
 
-    @Test func changingATableChangesNobodyElses() throws {
+    @Test func changingATableChangesNoOtherTable() throws {
         let first = try ItemForge.parse(try forge.table([try forge.entry("s", "a")]).encoded)
         var second = first
         try second.insert(try forge.entry("s", "b"), path: ItemForge.path)

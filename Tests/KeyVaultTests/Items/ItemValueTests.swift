@@ -108,8 +108,8 @@ import Testing
         #expect(openingCode(entry, with: forge, file: good) == nil)
     }
 
-    @Test func theEntryHoldsNoValueInClear() throws {
-        let canary = Array("a value that nobody may see".utf8)
+    @Test func theEntryHoldsNoValueInPlaintext() throws {
+        let canary = Array("a value that must not be visible".utf8)
         let bytes = try forge.entry("s", "a", value: canary).bytes
         #expect(!bytes.indices.contains { bytes[$0...].starts(with: canary.prefix(8)) })
         let entry = try forge.entry("s", "b", value: canary + value(300))

@@ -75,24 +75,24 @@ import Testing
         #expect(try reopened().items().count == 3)
     }
 
-    @Test func anUpdateKeepsTheBirthDateAndWhatIsNotGiven() throws {
+    @Test func anUpdateKeepsTheCreationDateAndWhatIsNotGiven() throws {
         try vault.add("s", "a", label: "old", [1])
-        let born = try vault.item(service: "s", account: "a")
+        let original = try vault.item(service: "s", account: "a")
         waitForTheNextMillisecond()
         try vault.update("s", "a", value: [2, 2])
         let second = try reopened().item(service: "s", account: "a")
-        #expect(second.created == born.created && second.modified > born.modified)
+        #expect(second.created == original.created && second.modified > original.modified)
         #expect(second.label == "old" && second.size == 2)
         waitForTheNextMillisecond()
         try vault.updateItem(service: "s", account: "a", label: "new")
         let third = try reopened().item(service: "s", account: "a")
-        #expect(third.created == born.created && third.modified > second.modified)
+        #expect(third.created == original.created && third.modified > second.modified)
         #expect(third.label == "new" && third.accessibility == .afterFirstUnlock)
         #expect(try reopened().value("s", "a") == [2, 2])
     }
 
     @Test(arguments: [1, 4096, 5000])
-    func aNewAccessibilityWrapsTheValueAnew(size: Int) throws {
+    func aNewAccessibilityWrapsTheValueAgain(size: Int) throws {
         let value = SecureRandom.bytes(count: size)
         let machine = try fixture.machine("here", digit: "a")
         try vault.add("s", "a", value)
@@ -114,7 +114,7 @@ import Testing
         #expect(try reopened().value("s", "a") == [9])
     }
 
-    @Test func whatIsNotThereIsNotFound() throws {
+    @Test func missingValuesAreNotFound() throws {
         try vault.add("s", "a")
         let before = try SystemFile.read(fixture.path)
         #expect(code { () throws(VaultError) in _ = try vault.item(service: "s", account: "b") } == .itemNotFound)

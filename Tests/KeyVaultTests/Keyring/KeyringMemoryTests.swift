@@ -55,7 +55,7 @@ import Testing
         #expect(
             code { () throws(VaultError) in _ = try SecretBytes(count: 1 << 48) { _ throws(VaultError) in } }
                 == .outOfMemory)
-        let refusal = VaultError(.malformedKeyFile, "read", "a file", "It is none.")
+        let refusal = VaultError(.malformedKeyFile, "read", "a file", "It is invalid.")
         let missing = CryptoError(.outOfMemory, "secret memory")
         #expect(VaultError(missing, meaning: refusal).code == .outOfMemory)
         #expect(VaultError(CryptoError(.malformedEncoding, "text"), meaning: refusal) == refusal)

@@ -85,7 +85,7 @@ import Testing
             ])
     }
 
-    @Test func noFirstKeyIsBornBesideBlobsOfALostOne() throws {
+    @Test func noFirstKeyIsCreatedBesideBlobsOfALostOne() throws {
         let (person, _) = try create()
         let lost = SealedFile(fixture, under: try SealingKey.random(epoch: 1))
         try SystemFile.write(fixture.inContainer("Library/lost.sealed"), lost.bytes)
@@ -93,7 +93,7 @@ import Testing
         #expect(try keys(person) == ["1 afterFirstUnlock active"])
     }
 
-    @Test func blobsOfItsOwnKeysDoNotStandInItsWay() throws {
+    @Test func blobsOfItsOwnKeysDoNotPreventIt() throws {
         let (person, _) = try create()
         try SystemFile.write(
             fixture.inContainer("Library/own.sealed"), SealedFile(fixture, under: person.activeKey()).bytes)
@@ -101,7 +101,7 @@ import Testing
         #expect(try keys(person).count == 2)
     }
 
-    @Test func aClassThatHadAKeyGoesOnBesideStrangeBlobs() throws {
+    @Test func aClassThatHadAKeyContinuesBesideStrangeBlobs() throws {
         let (person, _) = try create()
         try person.makeKey(for: .whenUnlocked)
         let lost = SealedFile(fixture, under: try SealingKey.random(epoch: 1))
@@ -139,7 +139,7 @@ import Testing
         #expect(try service.keyring(toOpen: other.id).sealingKey(for: other.id) != nil)
     }
 
-    @Test func aLockTakesItFromWhoeverHasTheVaultOpen() throws {
+    @Test func aLockTakesItFromEveryProgramThatHasTheVaultOpen() throws {
         let (person, _) = try create()
         try person.makeKey(for: .whenUnlocked)
         let id = try person.activeKey(for: .whenUnlocked).id
@@ -151,11 +151,11 @@ import Testing
     }
 
     @Test(.enabled(if: MemoryDirectory.isAvailable), arguments: CacheKind.usable)
-    func unlockingLetsEverybodyMakeAndUseIt(_ kind: CacheKind) throws {
+    func unlockingLetsEveryProgramCreateAndUseIt(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind)
         defer { withExtendedLifetime(fixture) {} }
         try fixture.person().unlock()
-        let other = try fixture.anybody()
+        let other = try fixture.withoutCredential()
         try other.makeKey(for: .whenUnlocked)
         let id = try other.activeKey(for: .whenUnlocked).id
         #expect(try fixture.person().activeKey(for: .whenUnlocked).id == id)

@@ -53,7 +53,7 @@ import Testing
 
     /// A rekey reseals to public keys as well. A holder who has never trusted a person's key cannot distinguish it from
     /// a forgery.
-    @Test func aResealedSlotThatNobodyRemembersIsNotAccepted() throws {
+    @Test func aResealedSlotWithoutAMemoryIsNotAccepted() throws {
         // The key file's slot is from a time without persons, so it has no memory code.
         try fixture.create().addSlot(.recipient(sandbox.identity.recipient))
         try fixture.accept(credential).rekey(RekeyOptions(keeping: [1]))

@@ -13,7 +13,7 @@ import Testing
 
     init() throws { sandbox = try RememberedVault() }
 
-    @Test func aVaultThatIsGoneIsMissingAndNotMadeAnew() throws {
+    @Test func aVaultThatIsGoneIsMissingAndNotMadeAgain() throws {
         _ = try sandbox.create()
         let key = try SystemFile.read(fixture.keyFile)
         for leaf in VaultPlace.leaves { unlink(fixture.beside(leaf)) }
@@ -38,7 +38,7 @@ import Testing
         #expect(try fixture.open().vaultID != vault.vaultID)
     }
 
-    @Test func aServiceGoesOnWithoutTheCompartmentOfPersonsAndWritesNothing() throws {
+    @Test func aServiceContinuesWithoutTheCompartmentOfPersonsAndWritesNothing() throws {
         let person = try sandbox.create()
         let running = try fixture.open()
         let copy = try fixture.copy()

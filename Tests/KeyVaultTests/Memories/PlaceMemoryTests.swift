@@ -42,7 +42,7 @@ import Testing
         #expect(try sandbox.memory() == seen)
     }
 
-    @Test func isReadBackAndEveryFlippedBitIsNoMemory() throws {
+    @Test func isReadBackAndEveryFlippedBitIsRefused() throws {
         let vault = try sandbox.create()
         _ = try fixture.open()
         let memory = try sandbox.memory()

@@ -74,7 +74,7 @@ import Testing
             #expect(code { () throws(VaultError) in _ = try memory.load() } == .corrupt)
             try expectAcceptance(Self.acceptance, in: advice(choice))
         }
-        // The damaged file is named, whichever it is.
+        // The damaged file is named, in either directory.
         let damaged = sandbox.directory.path("state/sealed-groups/Rosters/\(sandbox.group.identifier).roster")
         let good = try SystemFile.read(damaged)
         try SystemFile.write(damaged, [1])
@@ -207,7 +207,7 @@ import Testing
         #expect(running.current().roster == contents.roster)
     }
 
-    /// What the other directory remembers is not taken out with it.
+    /// The memory of the other directory is not removed with it.
     @Test func theOlderMemoryOfTheOtherDirectoryTakesItsPlace() throws {
         let (older, contents) = (try roster(3), try roster(5))
         try stage(home: older, state: contents)

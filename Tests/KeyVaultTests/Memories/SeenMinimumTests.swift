@@ -83,7 +83,7 @@ import Testing
         #expect(try Vault.inventory(fixture.accessGroup, in: fixture.home).itemCount == 1)
     }
 
-    @Test func aRekeyGoesOnWithTheHigherMinimum() throws {
+    @Test func aRekeyContinuesWithTheHigherMinimum() throws {
         let person = try sandbox.create()
         let epoch = try rotate(person)
         try lowerMinimum()

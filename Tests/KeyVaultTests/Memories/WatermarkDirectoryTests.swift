@@ -41,7 +41,7 @@ import Testing
         _ = other.accept(compartment: name, mark(7), isAcknowledged: true)
         running.refresh()
         #expect(running.accept(compartment: name, mark(6), isAcknowledged: true) == .replayed)
-        // What was read from the other directory at the beginning is kept in this one.
+        // State that was read from the other directory at the beginning is kept in this one.
         try sandbox.withoutSeeing("state/sealed-groups") {
             let own = try table(.home)
             #expect(own.accept(compartment: name, mark(2), isAcknowledged: true) == .replayed)

@@ -185,7 +185,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [UInt32(0o664), 0o620, 0o604]) func aRekeyMendsWrongPermissions(mode: UInt32) throws {
+    @Test(arguments: [UInt32(0o664), 0o620, 0o604]) func aRekeyRepairsWrongPermissions(mode: UInt32) throws {
         let before = try fixture.copy().files
         #expect(chmod(fixture.path, mode) == 0)
         let person = try sandbox.person()
@@ -198,7 +198,7 @@ import Testing
     }
 
     /// An opening completes the rekey.
-    @Test func aPendingRekeyMendsWrongPermissionsToo() throws {
+    @Test func aPendingRekeyRepairsWrongPermissionsToo() throws {
         for write in try sandbox.writes(RekeyOptions()).prefix(1) { try sandbox.put(write) }
         #expect(chmod(fixture.path, 0o664) == 0)
         let person = try sandbox.person()
@@ -235,7 +235,7 @@ import Testing
     }
 
     /// A member can restore an older file repeatedly. The rekey reads it under its lock.
-    @Test(arguments: [false, true]) func aRekeyGoesOnWithAnOlderVault(isPending: Bool) throws {
+    @Test(arguments: [false, true]) func aRekeyContinuesWithAnOlderVault(isPending: Bool) throws {
         let before = try fixture.copy()
         let service = try fixture.open()
         let lost = try service.beginRotation()
@@ -267,7 +267,7 @@ import Testing
 
     // MARK: The result
 
-    @Test func aRekeyWithoutLogSaysSo() throws {
+    @Test func aRekeyWithoutLogIsReported() throws {
         let person = try sandbox.person()
         #expect(try person.rekey().isLogged)
         unlink(fixture.beside("access.log"))

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func damageIsToldNotWorkedAround() throws {
+    @Test func damageIsReportedNotWorkedAround() throws {
         let fixture = try VaultFixture()
         try fixture.inUnit {
             try SystemFile.write(fixture.credential(name(fixture)), keyText())
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: MemoryDirectory.isAvailable)) func whatAPersonUnlockedComesLast() throws {
+    @Test(.enabled(if: MemoryDirectory.isAvailable)) func unlockedKeysAreTriedLast() throws {
         let fixture = try VaultFixture()
         let memory = try MemoryDirectory()
         try UnlockCaches.$current.withValue(.runtimeFile(below: memory.path)) {
@@ -135,7 +135,7 @@ import Testing
         #expect(try failure(fixture, "key") == .unsafeFile)
     }
 
-    @Test func oneThatIsMissingIsNoCredential() throws {
+    @Test func oneThatIsMissingIsNotACredential() throws {
         let fixture = try VaultFixture()
         #expect(try failure(fixture, "key") == .noCredential)
     }
@@ -146,7 +146,7 @@ import Testing
     }
 
     @Test(arguments: ["", "sealed-key-1 ", "secret"])
-    func oneThatIsNoKeyIsMalformed(text: String) throws {
+    func oneThatIsNotAKeyIsMalformed(text: String) throws {
         let fixture = try VaultFixture()
         try fixture.directory.directory("credentials")
         try SystemFile.write(fixture.credential("key"), Array(text.utf8), mode: 0o400)
@@ -184,7 +184,7 @@ import Testing
         #expect(try SystemFile.mode(fixture.keyFile) == 0o600)
     }
 
-    @Test func aDefaultOneThatIsDamagedIsToldBeforeAnythingIsMade() throws {
+    @Test func aDefaultOneThatIsDamagedIsReportedBeforeAnythingIsMade() throws {
         let fixture = try VaultFixture()
         try fixture.directory.directory("Keys")
         try SystemFile.write(fixture.keyFile, Array("sealed-key-1 zz".utf8))

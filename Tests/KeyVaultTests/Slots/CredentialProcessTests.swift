@@ -20,13 +20,13 @@ import Testing
         try fixture.directory.directory("credentials")
         try SystemFile.write(fixture.credential("sealedstate.\(fixture.accessGroup)"), keyText(), mode: 0o400)
         let unit = ["CREDENTIALS_DIRECTORY": fixture.directory.path("credentials")]
-        let born = try ChildProcess.run(
+        let original = try ChildProcess.run(
             "sealed-probe", arguments(fixture), environment: unit, input: Array("go\n".utf8))
-        #expect(born.exitCode == 0)
+        #expect(original.exitCode == 0)
         #expect(access(fixture.keyFile, F_OK) != 0)
         let again = try ChildProcess.run(
             "sealed-probe", arguments(fixture), environment: unit, input: Array("go\n".utf8))
-        #expect(answer(again) == answer(born))
+        #expect(answer(again) == answer(original))
         let outside = try ChildProcess.run("sealed-probe", arguments(fixture), input: Array("go\n".utf8))
         #expect(answer(outside) == "locked")
         try fixture.inUnit {
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test func aDirectoryThatIsNoAbsolutePathIsNotLookedAt() throws {
+    @Test func aDirectoryThatIsNotAnAbsolutePathIsNotLookedAt() throws {
         let fixture = try VaultFixture()
         try fixture.directory.directory("credentials")
         try SystemFile.write(fixture.credential("sealedstate.\(fixture.accessGroup)"), keyText(), mode: 0o400)

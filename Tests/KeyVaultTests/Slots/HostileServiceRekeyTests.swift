@@ -235,7 +235,7 @@ import Testing
         #expect((try? SystemFile.read(fixture.path)) == file, comment)
     }
 
-    @Test(arguments: Damage.allCases) func personsGoOnBesideADamagedVaultAndRebuildIt(_ kind: Damage) throws {
+    @Test(arguments: Damage.allCases) func personsContinueBesideADamagedVaultAndRebuildIt(_ kind: Damage) throws {
         let running = try sandbox.person()
         try damage(kind)
         let comment: Comment = "\(kind)"

@@ -57,7 +57,7 @@ import Testing
 
     // rekey:       enters write 2 ... killed
     // completion:  ...................... writes it some generations later
-    @Test func theGenerationsThatACompletionLeavesOutAreNoUnloggedWrites() throws {
+    @Test func theGenerationsThatACompletionLeavesOutAreNotUnloggedWrites() throws {
         let rekeying = try sandbox.person()
         let writes = try sandbox.writes(options(.service))
         let entered = VaultWrite(.service, period: 2, generation: 1)
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(arguments: 1...3, [Removal.none, .person])
-    func aServiceGoesOnBetweenTheWritesAndLosesNothing(count: Int, removal: Removal) throws {
+    func aServiceContinuesBetweenTheWritesAndLosesNothing(count: Int, removal: Removal) throws {
         let running = try fixture.open()
         for write in try sandbox.writes(options(removal)).prefix(count) { try sandbox.put(write) }
         for vault in [running, try fixture.open()] { try sandbox.expectAllItems(vault, isPersons: false) }
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func whatItsMakerHasUnlockedStaysUnlocked() throws {
+    @Test func theCreatorsUnlockedKeysStayUnlocked() throws {
         let fixture = try fixture()
         let person = try fixture.person()
         try person.unlock()
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func anotherUsersKeysAreLockedAndTheirServicesGoOn() throws {
+    @Test func anotherUsersKeysAreLockedAndTheirServicesContinue() throws {
         let fixture = try fixture()
         try fixture.person().unlock()
         let finder = try fixture.onCache { try fixture.vault.open(with: .unlocked) }

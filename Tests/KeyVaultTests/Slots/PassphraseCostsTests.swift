@@ -30,7 +30,7 @@ import Testing
         #expect(costs.passes == 3 && costs.memoryKiB == 200 * 1024)
     }
 
-    @Test func whatDoesNotFitIntoMemoryBecomesPasses() throws {
+    @Test func insufficientMemoryIsReplacedByPasses() throws {
         let costs = try chosen(for: .seconds(1), rate: 600 * 1024, freeKiB: 4 * 60 * 1024)
         #expect(costs.memoryKiB == 60 * 1024 && costs.passes == 10)
     }
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test(arguments: [(1e-9, 1.0), (60, 1e15)] as [(Double, Double)])
-    func theBoundsHoldWhateverTheMachine(target: Double, rate: Double) throws {
+    func theBoundsHoldRegardlessOfTheMachine(target: Double, rate: Double) throws {
         let costs = try chosen(for: .seconds(target), rate: rate)
         #expect(throws: Never.self) { try costs.parameters.validateForCreation() }
     }
@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(61)])
-    func aTimeThatIsNoTimeIsRefused(target: Duration) {
+    func anInvalidTimeIsRefused(target: Duration) {
         #expect(
             code { () throws(VaultError) in _ = try PassphraseCosts.calibrated(for: target) } == .invalidArgument)
     }

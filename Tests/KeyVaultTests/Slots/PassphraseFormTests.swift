@@ -51,7 +51,7 @@ import Testing
         arguments: [
             [0xFF], [0xC3], [0x61, 0x80], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xE2, 0x82],
         ] as [[UInt8]])
-    func whatIsNotUTF8IsRefused(bytes: [UInt8]) {
+    func bytesOutsideUTF8AreRefused(bytes: [UInt8]) {
         #expect(refusal(bytes) == .invalidArgument)
     }
 

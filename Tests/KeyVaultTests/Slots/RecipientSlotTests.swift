@@ -26,7 +26,7 @@ import Testing
 
     /// The refusal is the same for every identity. Another one would reveal the holder's identity.
     @Test(arguments: lowOrder)
-    func aSlotWhoseEphemeralKeyEverybodyCanGuessIsRefused(point: [UInt8]) throws {
+    func aSlotWithAPredictableEphemeralKeyIsRefused(point: [UInt8]) throws {
         let identity = try Identity.random()
         let opener = RecipientOpener(key: identity.keys[0])
         for topBit in [UInt8(0), 0x80] {
@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: lowOrder)
-    func aRecipientThatEverybodyCanOpenIsRefused(point: [UInt8]) throws {
+    func aRecipientWithAKnownSecretIsRefused(point: [UInt8]) throws {
         let key = try X25519.PublicKey(bytes: point)
         #expect(code { () throws(VaultError) in _ = try Recipient(key) } == .malformedIdentity)
     }

@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test(arguments: SlotSubject.all)
-    func isMadeAnewEachTime(_ subject: SlotSubject) throws {
+    func isMadeAgainEachTime(_ subject: SlotSubject) throws {
         let (one, two) = (try sandbox.slot(subject.maker), try sandbox.slot(subject.maker))
         #expect(one.wrappedRoot != two.wrappedRoot && one.commitment != two.commitment)
         // The recipient's public key is the same. Its ephemeral key and every salt are new.

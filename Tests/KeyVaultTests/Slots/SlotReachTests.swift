@@ -12,7 +12,7 @@ import Testing
     ]
 
     @Test(arguments: SlotKind.allCases)
-    func whatLiesAboutNeverReachesWhatNeedsAPerson(_ kind: SlotKind) {
+    func unattendedKindsNeverReachWhatNeedsAPerson(_ kind: SlotKind) {
         for reach in [SlotReach.afterFirstUnlock, .whenUnlocked] {
             #expect(kind.permits(reach) == Self.permitted[kind]?.contains(reach))
         }

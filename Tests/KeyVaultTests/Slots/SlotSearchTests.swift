@@ -44,7 +44,7 @@ import Testing
         #expect(try sandbox.search([good, bad]).opened(with: [opener]) == 2)
     }
 
-    @Test func aSlotThatCouldNotBeTriedIsToldWhenNoOtherOpens() throws {
+    @Test func aSlotThatCouldNotBeTriedIsReportedWhenNoOtherOpens() throws {
         let bad = try slot(Passphrase("one"), id: 1, stating: (0, 0))
         let other = try sandbox.slot(PassphraseMaker(passphrase: Passphrase("two"), costs: .minimum), id: 2)
         let opener = PassphraseOpener(passphrase: try Passphrase("one"))
@@ -72,7 +72,7 @@ import Testing
         #expect(try sandbox.search(planted + [good]).opened(with: [PassphraseOpener(passphrase: own)]) == 2)
     }
 
-    @Test func memoryThatCannotBeHadIsToldWhenNoOtherSlotOpens() throws {
+    @Test func memoryThatCannotBeHadIsReportedWhenNoOtherSlotOpens() throws {
         let slot = try slot(Passphrase("x"), id: 1, stating: (1, 8192))
         let starved = CountingOpener(derives: true)
         #expect(sandbox.search([slot]).failure(with: [starved]) == .outOfMemory)
@@ -100,7 +100,7 @@ import Testing
         #expect(counter.tried.count == 9)
     }
 
-    @Test func withNothingAtHandTheVaultIsLockedAndNamesWhatOpensIt() throws {
+    @Test func withoutACredentialTheVaultIsLockedAndNamesItsOpeners() throws {
         let slots = try SlotSubject.all.map { try sandbox.slot($0.maker) }
         let withoutKeyFile = sandbox.search(slots.filter { $0.kind != .keyFile })
         #expect(withoutKeyFile.failure(with: [KeyTextSlot(.keyFile, key: .random(count: 32))]) == .wrongKeyFile)

@@ -221,7 +221,7 @@ struct RekeySandbox {
     }
 
     /// The holder's code for the vault is kept, so no holder must accept the vault again.
-    @Test func nobodyHasToAcceptARekeyEvenWithoutAMemoryOfThePlace() throws {
+    @Test func aRekeyNeedsNoAcceptanceEvenWithoutAMemoryOfThePlace() throws {
         try sandbox.person(sandbox.bob).rekey(RekeyOptions(renewsPersons: true))
         try fixture.forget()
         try sandbox.expectAllItems(try sandbox.person(), isPersons: true)
@@ -246,7 +246,7 @@ struct RekeySandbox {
 
     // MARK: The start of a period
 
-    @Test(arguments: [false, true]) func eachClassWithANewRootGoesOnInItsNextEpoch(renewsPersons: Bool) throws {
+    @Test(arguments: [false, true]) func eachClassWithANewRootContinuesInItsNextEpoch(renewsPersons: Bool) throws {
         let vault = try sandbox.person()
         func active(_ protection: ProtectionClass) throws -> UInt32 { try vault.activeKey(for: protection).epoch }
         let blob = SealedFile(fixture, under: try vault.activeKey())
@@ -263,7 +263,7 @@ struct RekeySandbox {
         #expect(try head(.service).generation == 1 && head(.service).period == 2)
     }
 
-    @Test func theAccessLogGoesOnUnderANewKey() throws {
+    @Test func theAccessLogContinuesUnderANewKey() throws {
         let vault = try sandbox.person()
         let number = vault.log.keyNumber
         try vault.rekey()

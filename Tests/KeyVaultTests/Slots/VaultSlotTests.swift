@@ -245,7 +245,7 @@ import Testing
         #expect(try person.readAccessLog().unloggedCount == 2)
     }
 
-    @Test func aFirstPersonsSlotThatTheLogHasIsNoUnloggedWrite() throws {
+    @Test func aFirstPersonsSlotThatTheLogHasIsNotAnUnloggedWrite() throws {
         let fixture = try VaultFixture()
         try fixture.create().addSlot(words("person"))
         #expect(try fixture.open(with: passphrase("person")).readAccessLog().unloggedCount == 0)
@@ -264,7 +264,7 @@ import Testing
         #expect(try fixture.open(with: passphrase("another")).slots().map(\.id) == [2, 3])
     }
 
-    @Test func aSlotThatTheRegisterDoesNotListIsNone() throws {
+    @Test func aSlotThatTheRegisterDoesNotListIsIgnored() throws {
         let fixture = try VaultFixture()
         let person = try fixture.create(with: passphrase("person"))
         try person.addSlot(.defaultKeyFile)

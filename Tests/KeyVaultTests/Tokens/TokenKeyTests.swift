@@ -39,7 +39,7 @@ import Testing
         #expect(try vault.current().service.tokenKeys.count == 1)
     }
 
-    @Test func anUnknownKeyIsNone() throws {
+    @Test func anUnknownKeyReturnsNil() throws {
         #expect(try fixture.create().withTokenKey(Bytes16.zero) { _ in true } == nil)
     }
 

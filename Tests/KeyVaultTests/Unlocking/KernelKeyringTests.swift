@@ -65,11 +65,11 @@ import Testing
         #expect(code([5, -EKEYREVOKED]) == (nil, 1))
     }
 
-    @Test(arguments: [ENOSYS, EPERM, EACCES]) func whereThereAreNoKeyringsTheNextCacheIsAsked(_ number: Int32) {
+    @Test(arguments: [ENOSYS, EPERM, EACCES]) func withoutKeyringsTheNextCacheIsAsked(_ number: Int32) {
         #expect(code([-number]) == (.noUnlockCache, 0))
     }
 
-    @Test(arguments: [ENOMEM, EINVAL, EIO, EDQUOT]) func whatElseGoesWrongIsTold(_ number: Int32) {
+    @Test(arguments: [ENOMEM, EINVAL, EIO, EDQUOT]) func otherFailuresAreReported(_ number: Int32) {
         #expect(code([-number]) == (.file, 0))
         #expect(code([5, -number]) == (.file, 1))
     }

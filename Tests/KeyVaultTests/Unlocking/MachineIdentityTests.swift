@@ -33,7 +33,7 @@ import Testing
         "0123456789abcdef0123456789abcde", "0123456789abcdef0123456789abcdef0", "0123456789abcdef0123456789abcdef\n\n",
         "0123456789abcdef0123456789abcdeg",
     ])
-    func whatIsNoIdIsRefused(_ text: String) {
+    func anInvalidIdIsRefused(_ text: String) {
         #expect(code { () throws(VaultError) in _ = try identity(text) } == .noMachineIdentity)
     }
 

@@ -82,7 +82,7 @@ import Testing
         #expect(try SystemFile.read(target).count == 40)
     }
 
-    @Test func aRuntimeDirectoryOnADiskIsNone() throws {
+    @Test func aRuntimeDirectoryOnADiskIsNotUsed() throws {
         let disk = try TemporaryDirectory(onDisk: true)
         let cache = RuntimeFileCache(below: disk.path)
         #expect(!cache.isUsable)
@@ -95,13 +95,13 @@ import Testing
     }
 
     @Test(arguments: [0o755, 0o770, 0o1777] as [UInt32])
-    func aRuntimeDirectoryThatOthersReachIsNone(_ mode: UInt32) throws {
+    func aRuntimeDirectoryThatOthersReachIsRefused(_ mode: UInt32) throws {
         chmod(memory.path, mode)
         #expect(!cache.isUsable)
         #expect(code { () throws(VaultError) in try store(in: cache) } == .noUnlockCache)
     }
 
-    @Test func aMissingRuntimeDirectoryIsNone() {
+    @Test func aMissingRuntimeDirectoryIsNotUsed() {
         for cache in [RuntimeFileCache(below: "\(memory.path)/missing"), RuntimeFileCache(base: nil)] {
             #expect(!cache.isUsable)
             #expect(code { () throws(VaultError) in try store(in: cache) } == .noUnlockCache)

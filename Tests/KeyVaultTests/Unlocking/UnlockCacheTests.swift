@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    @Test(arguments: CacheKind.usable) func whatWasStoredIsFound(_ kind: CacheKind) throws {
+    @Test(arguments: CacheKind.usable) func storedKeysAreFound(_ kind: CacheKind) throws {
         let place = try Place(kind)
         #expect(try place.read(place.first) == nil)
         try place.store("ticket", as: place.first)
@@ -60,7 +60,7 @@ import Testing
         try place.cache.remove(place.second)
     }
 
-    @Test(arguments: CacheKind.usable) func aTicketThatDoesNotFitIsNone(_ kind: CacheKind) throws {
+    @Test(arguments: CacheKind.usable) func aTicketThatDoesNotMatchIsIgnored(_ kind: CacheKind) throws {
         let place = try Place(kind)
         try place.store("ticket", as: place.first)
         #expect(try place.read(place.first, room: 5) == nil)

@@ -26,7 +26,7 @@ private final class FakeCache: UnlockCache {
     func fail(with code: VaultError.Code?) { state.withLock { $0.failure = code } }
 
     private func check() throws(VaultError) {
-        if let code = state.withLock({ $0.failure }) { throw VaultError(code, "test", "a cache", "As told.") }
+        if let code = state.withLock({ $0.failure }) { throw VaultError(code, "test", "a cache", "As requested.") }
     }
 
     func store(_ ticket: UnsafeRawBufferPointer, as name: UnlockName, for lifetime: Duration?) throws(VaultError) {
@@ -105,7 +105,7 @@ private final class FakeCache: UnlockCache {
         try caches.remove(name)
     }
 
-    @Test func aRemovalThatFailsIsToldAfterTheOthersWereTried() throws {
+    @Test func aRemovalThatFailsIsReportedAfterTheOthersWereTried() throws {
         kernel.fail(with: .noUnlockCache)
         try store()
         kernel.fail(with: .file)
@@ -113,7 +113,7 @@ private final class FakeCache: UnlockCache {
         #expect(file.count == 0)
     }
 
-    @Test func whereNoneWorksThereIsNoUnlockingAndEverythingIsLocked() throws {
+    @Test func withoutAWorkingCacheUnlockingFailsAndEverythingIsLocked() throws {
         kernel.fail(with: .noUnlockCache)
         file.fail(with: .noUnlockCache)
         #expect(code { () throws(VaultError) in try store() } == .noUnlockCache)

@@ -31,7 +31,7 @@ final class UnlockFixture {
     func person() throws -> Vault { try onCache { try vault.open(with: passphrase(words)) } }
 
     /// Opens the vault without any credential.
-    func anybody() throws(VaultError) -> Vault {
+    func withoutCredential() throws(VaultError) -> Vault {
         try onCache { () throws(VaultError) in try vault.open(with: .automatic) }
     }
 

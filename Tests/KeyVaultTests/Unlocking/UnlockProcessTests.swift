@@ -10,7 +10,8 @@ import Testing
     /// | --- | --- |
     /// | unlocks, ends | |
     /// | | opens without a credential |
-    @Test(arguments: CacheKind.usable) func whatALoginUnlocksAServiceFindsAfterItsEnd(_ kind: CacheKind) throws {
+    @Test(arguments: CacheKind.usable) func keysUnlockedAtALoginAreAvailableToAServiceAfterIt(_ kind: CacheKind) throws
+    {
         let fixture = try UnlockFixture(kind)
         let login = try fixture.session()
         #expect(try login.openAsPerson() == "opened")

@@ -94,7 +94,7 @@ import Testing
     @Test(arguments: [
         VaultError.Code.locked, .wrongKeyFile, .malformedKeyFile, .noCredential, .wrongCredential, .wrongPassphrase,
         .wrongIdentity, .tooCostly,
-    ]) func whatDoesNotOpenTheVaultLeavesItLocked(_ code: VaultError.Code) {
+    ]) func aWrongCredentialLeavesTheVaultLocked(_ code: VaultError.Code) {
         #expect(VaultAvailability(code) == .locked)
     }
 
@@ -124,7 +124,7 @@ import Testing
         }
     }
 
-    @Test func aHeaderThatWasChangedWithoutTheKeyIsDamageOnceAKeyIsAtHand() throws {
+    @Test func aHeaderThatWasChangedWithoutTheKeyIsDamageOnceAKeyIsAvailable() throws {
         let fixture = try UnlockFixture(.file)
         let code = try SystemFile.read(fixture.vault.path)
         try fixture.person().unlock()
@@ -136,7 +136,7 @@ import Testing
         #expect(try untouched(fixture) == .damaged)
     }
 
-    @Test func aNewerVersionIsNoneOfTheAnswers() throws {
+    @Test func aNewerVersionIsUnsupportedAndNotAState() throws {
         let fixture = try UnlockFixture(.file)
         var bytes = try SystemFile.read(fixture.vault.path)
         bytes[4] = 99
@@ -153,7 +153,7 @@ import Testing
 
     // MARK: Status
 
-    @Test(arguments: CacheKind.usable) func aStatusTellsWhatIsUnlockedAndUntilWhen(_ kind: CacheKind) throws {
+    @Test(arguments: CacheKind.usable) func aStatusShowsWhatIsUnlockedAndUntilWhen(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind)
         var status = try fixture.status()
         #expect(status.availability == .locked)

@@ -99,7 +99,7 @@ import Testing
         #expect(place.use(keys) == "locked")
     }
 
-    @Test func whoOpensAfterALockIsNotLocked() throws {
+    @Test func aProgramThatOpensAfterALockIsNotLocked() throws {
         let place = try Place(.file)
         defer { withExtendedLifetime(place) {} }
         try place.lock()
@@ -152,7 +152,7 @@ import Testing
         #expect(place.use(try place.keys(by: .afterFirstUnlock)) == "locked")
     }
 
-    @Test(arguments: CacheKind.usable) func whatIsSharedOpensTheVaultAndReachesNoFurther(_ kind: CacheKind) throws {
+    @Test(arguments: CacheKind.usable) func aSharedTicketOpensTheVaultAndReachesNoFurther(_ kind: CacheKind) throws {
         let place = try Place(kind)
         defer { withExtendedLifetime(place) {} }
         let person = try place.keys(by: .whenUnlocked)
@@ -161,7 +161,7 @@ import Testing
         #expect(found.commitment == place.service.commitment)
     }
 
-    @Test(arguments: CacheKind.usable) func whoWasLockedCannotUnlockForOthers(_ kind: CacheKind) throws {
+    @Test(arguments: CacheKind.usable) func aLockedProgramCannotUnlockForOthers(_ kind: CacheKind) throws {
         let place = try Place(kind)
         defer { withExtendedLifetime(place) {} }
         let person = try place.keys(by: .whenUnlocked)

@@ -9,30 +9,30 @@ import Testing
 
 /// Tests of unlocking and locking in one process, and of their visibility to other openings.
 @Suite(.enabled(if: MemoryDirectory.isAvailable)) struct VaultLockingTests {
-    @Test(arguments: CacheKind.usable) func anUnlockedVaultOpensForEverybody(_ kind: CacheKind) throws {
+    @Test(arguments: CacheKind.usable) func anUnlockedVaultOpensForEveryProgram(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind)
         defer { withExtendedLifetime(fixture) {} }
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .locked)
         let person = try fixture.person()
         #expect(try person.unlock())
-        let other = try fixture.anybody()
+        let other = try fixture.withoutCredential()
         #expect(try other.isUnlocked())
         #expect(try other.activeKey().id == person.activeKey().id)
     }
 
-    @Test(arguments: CacheKind.usable) func aLockReachesWhoeverHasTheVaultOpen(_ kind: CacheKind) throws {
+    @Test(arguments: CacheKind.usable) func aLockReachesEveryProgramThatHasTheVaultOpen(_ kind: CacheKind) throws {
         let fixture = try UnlockFixture(kind, withService: true)
         defer { withExtendedLifetime(fixture) {} }
         let holder = try fixture.person()
         let sharer = try fixture.person()
         try sharer.unlock()
-        let finder = try fixture.anybody()
+        let finder = try fixture.withoutCredential()
         for vault in [holder, sharer, finder] { #expect(try vault.isUnlocked()) }
         try fixture.lock()
         for vault in [holder, sharer, finder] { #expect(try !vault.isUnlocked()) }
         // The class after first unlock remains available, also for new openings.
         _ = try finder.activeKey()
-        #expect(try !fixture.anybody().isUnlocked())
+        #expect(try !fixture.withoutCredential().isUnlocked())
         // The next unlock reaches all of them again.
         try fixture.person().unlock()
         for vault in [holder, sharer, finder] { #expect(try vault.isUnlocked()) }
@@ -42,9 +42,9 @@ import Testing
         let fixture = try UnlockFixture(kind)
         defer { withExtendedLifetime(fixture) {} }
         try fixture.person().unlock()
-        let finder = try fixture.anybody()
+        let finder = try fixture.withoutCredential()
         try fixture.lock(everything: true)
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .locked)
         #expect(try !finder.isUnlocked())
         // A program with the open vault keeps the class after first unlock.
         _ = try finder.activeKey()
@@ -55,7 +55,7 @@ import Testing
         defer { withExtendedLifetime(fixture) {} }
         let person = try fixture.person()
         try person.unlock(for: .seconds(2))
-        let finder = try fixture.anybody()
+        let finder = try fixture.withoutCredential()
         #expect(try eventually { try !finder.isUnlocked() })
         #expect(try !person.isUnlocked())
         #expect(try fixture.status().whenUnlocked == .locked)
@@ -98,7 +98,7 @@ import Testing
     }
 
     @Test(arguments: [Duration.zero, .seconds(-1), .seconds(200 * 365 * 86_400)])
-    func aTimeLimitThatIsNoneIsRefused(_ limit: Duration) throws {
+    func aTimeLimitThatIsInvalidIsRefused(_ limit: Duration) throws {
         let fixture = try UnlockFixture(.file)
         defer { withExtendedLifetime(fixture) {} }
         let person = try fixture.person()
@@ -140,10 +140,10 @@ import Testing
         // Another vault replaces it.
         let other = try UnlockFixture(kind, passphrase: "another")
         try fixture.vault.restore(other.vault.copy())
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .replaced)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .replaced)
         #expect(try fixture.availability() == .replaced)
         try fixture.vault.forgetPlaces()
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .locked)
         #expect(try fixture.availability() == .locked)
     }
 
@@ -166,7 +166,7 @@ import Testing
         let person = try fixture.person()
         #expect(try person.unlock())
         #expect(person.serviceFailure != nil)
-        let finder = try fixture.anybody()
+        let finder = try fixture.withoutCredential()
         #expect(try finder.value("s", "a") == [7])
         #expect(finder.serviceFailure?.code == person.serviceFailure?.code)
         #expect(try fixture.status().whenUnlocked == .unlocked(for: nil))
@@ -174,7 +174,7 @@ import Testing
         if fault != .part { #expect(try fixture.status().afterFirstUnlock == .locked) }
         try fixture.lock()
         #expect(code { () throws(VaultError) in _ = try finder.value("s", "a") } != nil)
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } != nil)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } != nil)
     }
 
     // user:      unlock .................... lock: replaced ...................... open: locked
@@ -191,7 +191,7 @@ import Testing
         #expect(refusal == .replaced)
         unlink(fixture.vault.beside(LockStamp.leaf))
         try fixture.vault.restore(honest)
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .locked)
         #expect(try fixture.status().afterFirstUnlock == .locked)
         #expect(try fixture.status().whenUnlocked == .locked)
     }
@@ -204,7 +204,7 @@ import Testing
         for leaf in VaultPlace.leaves { unlink(fixture.vault.beside(leaf)) }
         #expect(code { () throws(VaultError) in try fixture.lock() } == .missing)
         try fixture.vault.restore(honest)
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .locked)
     }
 
     /// The locking program may run in a sandbox that has neither the keyring nor the runtime directory of the others.
@@ -213,7 +213,7 @@ import Testing
         defer { withExtendedLifetime(fixture) {} }
         let person = try fixture.person()
         try person.unlock()
-        let finder = try fixture.anybody()
+        let finder = try fixture.withoutCredential()
         try UnlockCaches.$current.withValue(UnlockCaches([])) {
             try Vault.lock(fixture.vault.accessGroup, in: fixture.vault.home)
         }
@@ -232,12 +232,12 @@ import Testing
         let name = UnlockName(vaultID: try fixture.person().heldContents.vaultID, .afterFirstUnlock)
         let ticket = UnlockTicket.make(name, root: .random(), deadline: 0)
         try fixture.sandbox.caches.store(ticket, as: name, for: nil)
-        #expect(code { () throws(VaultError) in _ = try fixture.anybody() } == .locked)
+        #expect(code { () throws(VaultError) in _ = try fixture.withoutCredential() } == .locked)
         #expect(try fixture.availability() == .locked)
         #expect(try fixture.status().afterFirstUnlock == .locked)
     }
 
-    @Test(arguments: PlantedStamp.possible) func whatIsPlantedAsAStampHindersNobody(_ planted: PlantedStamp) throws {
+    @Test(arguments: PlantedStamp.possible) func aPlantedStampDoesNotBlockPrograms(_ planted: PlantedStamp) throws {
         let fixture = try UnlockFixture(.file)
         defer { withExtendedLifetime(fixture) {} }
         let stamp = fixture.vault.beside(LockStamp.leaf)

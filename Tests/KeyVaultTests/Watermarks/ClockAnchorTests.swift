@@ -17,7 +17,7 @@ import Testing
         #expect(late >= seconds - 0.000_001 && late <= seconds + elapsed)
     }
 
-    @Test(arguments: [.nan, .infinity, -.infinity] as [Double]) func aClockWithoutANumberTellsNothing(_ seconds: Double)
+    @Test(arguments: [.nan, .infinity, -.infinity] as [Double]) func aClockWithoutANumberShowsNothing(_ seconds: Double)
     {
         #expect(ClockAnchor(atMost: seconds) == .unknown)
         #expect(ClockAnchor(atLeast: seconds).now == nil)

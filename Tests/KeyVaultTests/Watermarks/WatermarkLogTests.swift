@@ -134,7 +134,7 @@ import Testing
 
     // one process:     torn ..... fills up, writes
     // another process: ..... fills up, writes
-    @Test(arguments: gaps) func whateverLiesBetweenEntriesTheyAreFound(_ count: Int, _ byte: UInt8) throws {
+    @Test(arguments: gaps) func entriesAreFoundAmongOtherBytes(_ count: Int, _ byte: UInt8) throws {
         let key = secret.withRawBytes { SecretBytes(copying: $0) }
         let gap = [UInt8](repeating: byte, count: count)
         try write([entry(1, 5)])
@@ -173,7 +173,7 @@ import Testing
         #expect(floors() == [:])
     }
 
-    @Test func whatIsNoFileIsUnreadable() throws {
+    @Test func specialFilesAreUnreadable() throws {
         try place.directory("Watermarks")
         try place.link("Watermarks/group.marks", to: "/etc/passwd")
         guard case .unreadable = log().load().condition else {
@@ -199,7 +199,7 @@ import Testing
 
     // MARK: News
 
-    @Test func whatOthersAppendIsNewsAndOnlyOnce() throws {
+    @Test func entriesAppendedByOthersAreNewsOnlyOnce() throws {
         let (mine, theirs) = (log(), log())
         _ = mine.load()
         #expect(mine.news().isEmpty)
@@ -261,7 +261,7 @@ import Testing
         #expect(floors == [1: 399, 2: 399, 3: 100, 4: 0])
     }
 
-    @Test func whatIsDamagedIsKeptBesideTheCompactedFileAndGoesOnBeingReported() throws {
+    @Test func damageIsKeptBesideTheCompactedFileAndStillReported() throws {
         try write((1...600).map { entry(1, $0) })
         var bytes = try SystemFile.read(path)
         bytes[5] ^= 1

@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test(arguments: ["removed", "emptied", "the directory removed"])
-    func aLostFileIsReportedUntilSomebodyAcceptsIt(_ how: String) throws {
+    func aLostFileIsReportedUntilItIsAccepted(_ how: String) throws {
         try log().append([entry(5)])
         switch how {
         case "removed": unlink(path)
@@ -71,7 +71,7 @@ import Testing
         #expect(log().load().condition == .lost)
     }
 
-    @Test func whatWasAcceptedWhileTheFileWasGoneIsAFirstContactAgain() throws {
+    @Test func acceptanceWhileTheFileWasMissingIsAFirstContactAgain() throws {
         try log().append([entry(5)])
         unlink(path)
         try log().acceptLosses()
@@ -79,7 +79,7 @@ import Testing
         #expect(try marker.isEmpty)
     }
 
-    @Test func anotherHomeIsNoLoss() throws {
+    @Test func anotherHomeIsNotALoss() throws {
         try log().append([entry(5)])
         #expect(log(at: "Elsewhere").load().condition == .firstContact)
         try log(at: "Elsewhere").append([entry(1)])
@@ -95,7 +95,7 @@ import Testing
         #expect(log.load().condition == .firstContact)
     }
 
-    @Test func whatIsSetAsideIsNoLoss() throws {
+    @Test func aVaultThatWasSetAsideIsNotALoss() throws {
         try log().append([entry(5)])
         try log().setAside(as: "foreign")
         #expect(log().load().condition == .firstContact)

@@ -54,7 +54,7 @@ import Testing
             "group.marks", with: kept.flatMap { $0.encoded(key: key) }, mode: 0o600, durability: .unsynced)
     }
 
-    @Test func whatWasNotCarriedOverIsReadAndCarriedOverByTheNextCompaction() throws {
+    @Test func uncompactedEntriesAreReadAndCompactedNext() throws {
         try leaveBehind([entry(1, 5)], late: [entry(1, 6), entry(2, 3)])
         #expect(floors(log()) == [1: 6, 2: 3])
         #expect(log().load().condition == .intact)
@@ -63,7 +63,7 @@ import Testing
         #expect(floors(log()) == [1: 6, 2: 3])
     }
 
-    @Test func whoHasReadTheFileBeforeHearsOfItToo() throws {
+    @Test func anEarlierReaderOfTheFileIsNotifiedToo() throws {
         let reader = log()
         try log().append([entry(1, 1)])
         _ = reader.load()

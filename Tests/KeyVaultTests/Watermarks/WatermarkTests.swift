@@ -47,7 +47,7 @@ import Testing
         #expect(Watermark.verdict(on: found, after: nil) == verdict)
     }
 
-    @Test func aFloorWithoutABlobTellsNoFork() {
+    @Test func aFloorWithoutABlobShowsNoFork() {
         let floor = Watermark(epoch: 2, sequence: 5, commitment: nil)
         let found = Watermark(epoch: 2, sequence: 5, commitment: Self.commitment(1))
         #expect(floor.verdict(on: found) == .same)

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func whatIsSignedIsReadAgain() throws {
+    @Test func signedRostersAreReadAgain() throws {
         let retained = Roster.RetainedRecord(name: "a", sequence: 9, signedDigest: [UInt8](repeating: 7, count: 64))
         let other = try WriterKey.random()
         let original = try roster {
@@ -127,7 +127,7 @@ import Testing
     }
 
     @Test(arguments: ["", "/", "a/", "/a", "a//b", "a*", "*/a", "a/**", ".a", "a/.b/*", "a b", "ä", "**"])
-    func whatIsNoPatternIsRefused(_ text: String) {
+    func anInvalidPatternIsRefused(_ text: String) {
         #expect(throws: VaultError.self) { _ = try GovernedPattern(text) }
     }
 

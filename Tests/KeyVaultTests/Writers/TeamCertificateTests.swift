@@ -12,7 +12,7 @@ import Testing
 @Suite struct TeamCertificateTests {
     // MARK: Certifying
 
-    @Test func certifyingNamesTheTeamKeyAndEverybodyRemembersIt() throws {
+    @Test func certifyingNamesTheTeamKeyAndEveryUserRemembersIt() throws {
         let sandbox = try CertifiedSandbox(isCertified: false)
         let before = try #require(try sandbox.open().fingerprint)
         let vault = try sandbox.certify(by: sandbox.team, fingerprint: before.uppercased())

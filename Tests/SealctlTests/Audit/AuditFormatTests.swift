@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: formats)
-    func whatIsPrintedIsWhatIsWritten(format: String) throws {
+    func printedTextMatchesWrittenText(format: String) throws {
         let sandbox = try Sandbox()
         try Self.write(.usual, in: sandbox)
         let arguments = ["audit", "--from", "report.json", "-f", format]

@@ -62,7 +62,7 @@ import Testing
     }
 
     @Test(arguments: [0o644, 0o600] as [mode_t])
-    func aKeyThatOthersReadIsTold(mode: mode_t) throws {
+    func aKeyThatOthersReadIsReported(mode: mode_t) throws {
         let sandbox = try Self.sandbox()
         _ = try Self.audit(sandbox)
         #expect(chmod(Self.key(sandbox), mode) == 0)
@@ -129,7 +129,7 @@ import Testing
         #expect(found.contains("inner/.sealauditignore") && found.contains("known.json"))
     }
 
-    @Test func whatAnIgnoreFileSaysIsSearchedAllTheSame() throws {
+    @Test func anIgnoreFileIsItselfSearched() throws {
         let sandbox = try Self.sandbox()
         let token = "AKIA" + "Q4ZB7MNTW2KRXHVJ"
         try sandbox.file("tree/.sealauditignore", Array("# \(token)\n".utf8))
@@ -137,7 +137,7 @@ import Testing
         #expect(found.map(\.id) == ["token.aws"])
     }
 
-    @Test func writtenIgnoreListsKeepWhatStandsInThem() throws {
+    @Test func writtenIgnoreListsKeepTheirContents() throws {
         let sandbox = try Self.sandbox()
         let list = { String(decoding: try SystemFile.read(sandbox.path("files/list")), as: UTF8.self) }
         let write = ["audit", "--ignore-file", "list", "--write-ignore", "list", "tree"]
@@ -158,7 +158,7 @@ import Testing
         #expect(try !Self.audit(sandbox, ["--ignore-file", "named"]).notes.contains { $0.contains("removed") })
     }
 
-    @Test func aNamedKeyThatOthersReadIsToldToo() throws {
+    @Test func aNamedKeyThatOthersReadIsReportedToo() throws {
         let sandbox = try Self.sandbox()
         try sandbox.file("other.key", Array(String(repeating: "0f", count: 32).utf8))
         #expect(chmod(sandbox.path("files/other.key"), 0o644) == 0)

@@ -23,7 +23,7 @@ import Testing
     @Test(
         arguments: [("info", "low", 0), ("info", "info", 1), ("medium", "high", 0), ("medium", "medium", 1)]
             as [(String, String, Int32)])
-    func aFindingBelowTheThresholdIsNoFailure(severity: String, threshold: String, status: Int32) throws {
+    func aFindingBelowTheThresholdIsNotAFailure(severity: String, threshold: String, status: Int32) throws {
         var report = HandReport()
         report.findings = [.init(severity: severity, path: "a")]
         let result = try Self.sandbox(report).sealctl(["audit", "--from", "report.json", "--fail-on", threshold])
@@ -44,7 +44,7 @@ import Testing
     }
 
     /// The audit writes one note, and the grid counts the findings as well.
-    @Test func aLimitIsToldOnce() throws {
+    @Test func aLimitIsReportedOnce() throws {
         let sandbox = try Sandbox()
         try sandbox.directory.directory("files/tree")
         for number in 0..<5 { try sandbox.file("tree/f\(number)", Array("text".utf8)) }
@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test(arguments: [["--passphrase-file", "x"], ["--key-file", "x"], ["--credential"]])
-    func whatOpensTheVaultIsForAnAuditThatOpensIt(options: [String]) throws {
+    func credentialsAreForAnAuditThatOpensTheVault(options: [String]) throws {
         let sandbox = try Sandbox.initialised()
         #expect(try sandbox.sealctl(["audit", "--without-keys"] + options).exitCode == 64)
     }
@@ -79,7 +79,7 @@ import Testing
         #expect(try !sandbox.succeed(["audit", "--without-keys"]).outputText.contains("no group"))
     }
 
-    @Test func whatAnEarlierReportFoundIsNotWrittenDownAsKnown() throws {
+    @Test func findingsOfAnEarlierReportAreNotWrittenToABaseline() throws {
         let sandbox = try Self.sandbox()
         for option in ["--write-baseline", "--write-ignore"] {
             #expect(try sandbox.sealctl(["audit", "--from", "report.json", option, "new"]).exitCode == 64)
@@ -98,7 +98,7 @@ import Testing
             (["--baseline", "a", "--write-baseline", "b", "."], 64), (["--fingerprint-key", "damaged", "."], 65),
             (["--fingerprint-key", "missing", "."], 66),
         ] as [([String], Int32)])
-    func aFailureIsNoFinding(options: [String], status: Int32) throws {
+    func aFailureIsNotAFinding(options: [String], status: Int32) throws {
         let sandbox = try Self.sandbox()
         try sandbox.file("damaged", Array("no such thing".utf8))
         let result = try sandbox.sealctl(["audit"] + options)

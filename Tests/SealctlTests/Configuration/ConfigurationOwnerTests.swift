@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: [(mode_t(0o600), Int32(0)), (0o644, 0), (0o664, 78), (0o646, 78), (0o666, 78)])
-    func nobodyElseMayWriteIt(mode: mode_t, status: Int32) throws {
+    func noOtherUserMayWriteIt(mode: mode_t, status: Int32) throws {
         let (sandbox, path) = try configured("{}")
         chmod(path, mode)
         #expect(try sandbox.shell("SEALCTL_CONFIG=config.json $S list").exitCode == status)

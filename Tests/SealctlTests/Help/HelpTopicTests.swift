@@ -29,11 +29,11 @@ import Testing
 
     @Test func theStatusesAreThoseOfTheGuide() throws {
         let topic = try Sandbox().succeed(["help", "exit-status"]).outputText
-        let told = topic.split(separator: "\n").prefix { !$0.isEmpty && $0.first == " " }
+        let reported = topic.split(separator: "\n").prefix { !$0.isEmpty && $0.first == " " }
             .compactMap { $0.split(separator: " ").first.flatMap { Int($0) } }
         let guide = try SourceText.read("docs/sealctl.md").split(separator: "\n")
         let rows = guide.compactMap { Int($0.split(separator: "|").first?.filter { $0 != " " } ?? "") }
-        #expect(told.count > 10 && told == rows)
+        #expect(reported.count > 10 && reported == rows)
     }
 
     /// The names of settings in the source must appear in all documents and help texts about them.

@@ -71,7 +71,7 @@ import Testing
     }
 
     /// A shell in between and its child processes end as well.
-    @Test func whatTheEditorHasStartedEndsWithIt() throws {
+    @Test func childrenOfTheEditorEndWithIt() throws {
         let it = try EditSandbox()
         try it.editor("sh -c 'trap \"\" TERM; echo $$ > pid; echo editing; while :; do sleep 1; done'; :")
         let child = try it.start()

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite(.enabled(if: EditSandbox.hasMemory), .timeLimit(.minutes(10))) struct EditTests {
-    @Test func whatWasSavedIsSealed() throws {
+    @Test func savedEditsAreSealed() throws {
         let it = try EditSandbox()
         try it.editor("sed -i s/1/2/ \"$1\"")
         let result = try it.edit()
@@ -12,7 +12,7 @@ import Testing
         #expect(try it.remains().isEmpty)
     }
 
-    @Test func whatWasNotChangedIsNotWritten() throws {
+    @Test func unchangedValuesAreNotWritten() throws {
         let it = try EditSandbox()
         try it.editor(":")
         #expect(try it.edit().outputText == "a unchanged\n")
@@ -37,7 +37,7 @@ import Testing
         #expect(try it.value() == edited)
     }
 
-    @Test func nobodyElseMayLookAtIt() throws {
+    @Test func noOtherUserMayReadIt() throws {
         let it = try EditSandbox()
         try it.editor(
             "stat -c '%a %F' \"$1\" \"$(dirname \"$1\")\" > seen; stat -f -c %T \"$1\" >> seen; ulimit -c >> seen")
@@ -46,14 +46,14 @@ import Testing
         #expect(seen == "600 regular file\n700 directory\ntmpfs\n0\n")
     }
 
-    @Test func whateverTheEditorLeavesBesideItIsWiped() throws {
+    @Test func filesBesideTheEditedOneAreWiped() throws {
         let it = try EditSandbox()
         try it.editor("d=$(dirname \"$1\"); cp \"$1\" \"$1~\"; mkdir $d/.swap; cp \"$1\" $d/.swap/x; mv \"$1~\" \"$1\"")
         #expect(try it.edit().outputText == "a unchanged\n")
         #expect(try it.remains().isEmpty)
     }
 
-    @Test func aDiskIsNoPlaceForIt() throws {
+    @Test func aDiskIsNotAPlaceForIt() throws {
         let it = try EditSandbox(onDisk: true)
         try it.editor("dirname \"$1\" > seen")
         let disk = it.sandbox.path("home")
@@ -94,7 +94,7 @@ import Testing
             ("ln -sf /etc/passwd \"$1\"", "unsafePath", 78),
             ("head -c 1100000 /dev/zero | tr '\\0' 1 > \"$1\"", "tooLarge", 65),
         ] as [(String, String, Int32)])
-    func whatCannotBeSealedIsNotWritten(script: String, code: String, status: Int32) throws {
+    func aValueThatCannotBeSealedIsNotWritten(script: String, code: String, status: Int32) throws {
         let it = try EditSandbox()
         try it.editor(script)
         let result = try it.edit(["a", "--json"])
@@ -106,7 +106,7 @@ import Testing
         #expect(try it.remains().isEmpty)
     }
 
-    @Test func anEditorThatIsNotThereIsSaid() throws {
+    @Test func anEditorThatIsNotThereIsReported() throws {
         let it = try EditSandbox()
         #expect(try it.edit(["a"], ["EDITOR": "no-such-editor-here -x"]).exitCode == 78)
         #expect(try it.remains().isEmpty)
@@ -124,7 +124,7 @@ import Testing
         #expect(try it.value() == #"{"a":5}"#)
     }
 
-    @Test func nobodyIsAskedWhereThatIsForbidden() throws {
+    @Test func noQuestionIsAskedWhereThatIsForbidden() throws {
         let it = try EditSandbox()
         try it.editor("touch ran")
         #expect(try it.edit(["a", "--no-input"]).exitCode == 69)
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(.enabled(if: PseudoTerminal.canControl))
-    func aMistakeCanBeMendedOnATerminal() throws {
+    func aMistakeCanBeRepairedOnATerminal() throws {
         let it = try EditSandbox()
         try it.editor("if grep -q oops \"$1\"; then echo '{\"a\":3}' > \"$1\"; else echo oops > \"$1\"; fi")
         let terminal = try PseudoTerminal()

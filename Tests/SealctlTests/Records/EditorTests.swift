@@ -12,14 +12,14 @@ import Testing
     }()
 
     @Test(arguments: ["LANG=C sed -i s/1/2/", "true && sed -i s/1/2/", "A='b c' B=d sed -e s/1/2/ -i"])
-    func theShellRunsWhateverItTakes(command: String) throws {
+    func theShellRunsEveryAcceptedCommand(command: String) throws {
         let it = try EditSandbox()
         let result = try it.edit(["a"], ["EDITOR": command])
         #expect(result.exitCode == 0, "\(result.errorText)")
         #expect(try it.value() == #"{"a":2}"#)
     }
 
-    @Test func aBlankCommandIsNone() throws {
+    @Test func aBlankCommandCountsAsUnset() throws {
         let it = try EditSandbox()
         try it.editor("sed -i s/1/2/ \"$1\"")
         #expect(try it.edit(["a"], ["VISUAL": " \t "]).outputText == "a sequence 2\n")
@@ -31,7 +31,7 @@ import Testing
         ("vi", "'FILE'", "-n -i NONE"), ("view", "env A=b FILE", "-n -i NONE"),
         ("vim.tiny", "FILE", "-n -i NONE"), ("editor-of-mine", "FILE -x", "-x"), ("vile", "FILE", ""),
     ])
-    func vimIsToldToKeepNothing(name: String, command: String, options: String) throws {
+    func vimIsStartedWithoutHistory(name: String, command: String, options: String) throws {
         let it = try EditSandbox()
         let path = try it.editor("while [ $# -gt 1 ]; do printf '%s ' \"$1\"; shift; done > seen", name)
         let line = command.split(separator: "FILE", omittingEmptySubsequences: false).joined(separator: path)
@@ -41,7 +41,7 @@ import Testing
     }
 
     /// A name that resolves to another program gets no options of vim.
-    @Test func whatALinkLeadsToDecides() throws {
+    @Test func theTargetOfALinkDecides() throws {
         let it = try EditSandbox()
         try it.editor("echo $# > seen", "busybox")
         try it.sandbox.shell("ln -s busybox vi")
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// A limit on file sizes replaces a full file system: both fail in the same write.
-    @Test func whereThereIsNoRoomNoOptionIsNamedThatItHasNot() throws {
+    @Test func aFullDiskErrorNamesOnlyExistingOptions() throws {
         let it = try EditSandbox("[\"" + String(repeating: "x", count: 400_000) + "\"]")
         try it.editor("touch ran")
         let result = try ChildProcess.run(

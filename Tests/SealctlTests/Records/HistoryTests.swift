@@ -74,7 +74,7 @@ private struct MachineHistory: Decodable {
         #expect(try history(sandbox, "b").allSatisfy { $0.event != "quarantined" })
     }
 
-    @Test func whatWasGivenUpIsInIt() throws {
+    @Test func abandonedRecordsAreInIt() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "1")
         unlink(sandbox.keyFile)
@@ -93,7 +93,7 @@ private struct MachineHistory: Decodable {
         #expect(try sandbox.shell("cat \"$SEALED_GROUPS_HOME\"/Watermarks/*").output == marks)
     }
 
-    @Test func aNameThatNobodyEverUsedIsNotFound() throws {
+    @Test func anUnusedNameIsNotFound() throws {
         let sandbox = try Sandbox.initialised()
         let result = try sandbox.sealctl(["history", "never", "--json"])
         #expect(result.exitCode == 44)
@@ -101,7 +101,7 @@ private struct MachineHistory: Decodable {
         #expect(try sandbox.sealctl(["history", "no name"]).exitCode == 64)
     }
 
-    @Test func peopleAreToldThatOldValuesAreNotKept() throws {
+    @Test func theTextStatesThatOldValuesAreNotKept() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "1")
         let result = try sandbox.succeed(["history", "a"])

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 @Suite struct ListTextTests {
-    @Test func whoeverSplitsAtSpacesGetsTheColumns() throws {
+    @Test func splittingAtSpacesGivesTheColumns() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "1", ["--expires-in", "1h"])
         try sandbox.put("b", "1", ["--accessible", "after-first-unlock"])
@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: ["my record", "récord", "日本", "a\tb", "a:b", "a//b", ".a", "a/.b", "a/", "/a", "a/x.sealed/b", ""])
-    func aNameThatIsNoneIsRefusedWithWhatIsWrong(name: String) throws {
+    func anInvalidNameIsRefusedWithItsFault(name: String) throws {
         let sandbox = try Sandbox.initialised()
         for command in [["put", name, "-"], ["get", name], ["edit", name], ["history", name], ["watch", name]] {
             let result = try sandbox.sealctl(command + ["--json"], input: Array("1".utf8))

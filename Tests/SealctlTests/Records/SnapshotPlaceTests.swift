@@ -10,7 +10,7 @@ import Testing
 
     /// Opening a pipe would wait for its reader.
     @Test(arguments: ["mkfifo p.tar", "ln -s nowhere p.tar", "mkdir p.tar", "mkfifo q; ln -s q p.tar"])
-    func whateverHasItsNameIsLeftAlone(script: String) throws {
+    func anyFileOfItsNameIsLeftAlone(script: String) throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.shell(script)
         let result = try sandbox.sealctl(["snapshot", "-o", "p.tar", "--json"])
@@ -29,7 +29,7 @@ import Testing
     // writes until the pipe is full | has read one byte, and pauses
     // TERM: ends at once
     @Test(arguments: ["TERM", "INT", "HUP"])
-    func aSignalEndsACopyThatNobodyReads(signal: String) throws {
+    func aSignalEndsACopyWithoutAReader(signal: String) throws {
         let sandbox = try Sandbox.initialised()
         try SystemFile.write(sandbox.container + "/plain", noise(3_000_000))
         // sh starts background processes with SIGINT ignored, and env undoes that.
@@ -45,7 +45,7 @@ import Testing
     }
 
     @Test(arguments: ["d", "x.tar", "Library/d"])
-    func noCopyLiesInWhatItCopies(path: String) throws {
+    func aCopyIsNeverInsideItsSource(path: String) throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "1")
         try sandbox.shell("ln -s \"\(sandbox.container)\" link")
@@ -83,7 +83,7 @@ import Testing
     }
 
     @Test(.enabled(if: ChildProcess.canRunUnprivileged), arguments: ["d", "x.tar"])
-    func whatCannotBeReadIsLeftOutAndSaid(path: String) throws {
+    func unreadableFilesAreOmittedAndReported(path: String) throws {
         let sandbox = try Sandbox.initialised()
         for name in ["a", "b", "c"] { try sandbox.put(name, "1") }
         try sandbox.shell("mkdir \"\(sandbox.container)/closed\"; chmod 000 \"\(sandbox.container)/closed\"")

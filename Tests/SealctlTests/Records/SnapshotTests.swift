@@ -108,7 +108,7 @@ struct MachineManifest: Decodable {
         #expect(try sandbox.shell("$S snapshot -o - | tar tf - | grep -c a.sealed").outputText == "1\n")
     }
 
-    @Test func whatOnlyRunningProgramsUseIsLeftOut() throws {
+    @Test func filesOfRunningProgramsAreOmitted() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "1")
         try sandbox.shell(
@@ -123,7 +123,7 @@ struct MachineManifest: Decodable {
         #expect(try snapshot(sandbox, "e", ["--caches"]).files == 2)
     }
 
-    @Test func aRefusedRecordIsCopiedAndSaid() throws {
+    @Test func aRefusedRecordIsCopiedAndReported() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "1")
         try sandbox.put("b", "1")

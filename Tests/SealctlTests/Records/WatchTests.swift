@@ -56,7 +56,7 @@ private struct MachineChange: Decodable {
         #expect(try child.finish().status == .exited(0))
     }
 
-    @Test func aRotationIsNoNewValue() throws {
+    @Test func aRotationIsNotANewValue() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("a", "1")
         let child = try sandbox.start(["watch", "--json"])
@@ -140,7 +140,7 @@ private struct MachineChange: Decodable {
         #expect(try child.finish().status == .exited(0))
     }
 
-    @Test func whoeverReadsItMayGo() throws {
+    @Test func aReaderThatClosesThePipeEndsItWithoutAMessage() throws {
         let sandbox = try Sandbox.initialised()
         let child = try sandbox.start(["watch"])
         child.closeOutput()
@@ -164,7 +164,7 @@ private struct MachineChange: Decodable {
             (["a b"], 64), (["--count", "0"], 64), (["--count", "-1"], 64), (["--once", "--count", "2"], 64),
             (["--group", "group.none"], 44),
         ] as [([String], Int32)])
-    func whatCannotBeWatchedIsSaid(arguments: [String], status: Int32) throws {
+    func unwatchablePathsAreReported(arguments: [String], status: Int32) throws {
         #expect(try Sandbox.initialised().sealctl(["watch"] + arguments).exitCode == status)
     }
 }

@@ -32,7 +32,7 @@ import Testing
         #expect(!SystemFile.exists("\(records)/.a.sealed.new"))
     }
 
-    @Test func aHeldFileIsNotSaidToBeRemoved() throws {
+    @Test func aHeldFileIsNotReportedAsRemoved() throws {
         let (sandbox, records) = try initialised()
         let name = ".a.sealed.0123456789abcdef.new"
         try makeOld(sandbox, "\(records)/\(name)")
@@ -64,7 +64,7 @@ import Testing
     }
 
     @Test(.enabled(if: ChildProcess.canRunUnprivileged, "setpriv"))
-    func whatCannotBeRemovedIsAFailure() throws {
+    func aFailedRemovalIsAFailure() throws {
         let (sandbox, records) = try initialised()
         try makeOld(sandbox, "\(records)/.a.sealed.new")
         chmod(records, 0o500)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(.enabled(if: ChildProcess.canRunUnprivileged, "setpriv"), arguments: [".a.sealed.0123456789abcdef.new"])
-    func whatCannotBeReadStays(name: String) throws {
+    func unreadableFilesStay(name: String) throws {
         let (sandbox, records) = try initialised()
         try makeOld(sandbox, "\(records)/\(name)")
         chmod("\(records)/\(name)", 0)
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(.enabled(if: EditSandbox.hasMemory, "/dev/shm"))
-    func whatAKilledEditLeftIsWiped() throws {
+    func filesOfAKilledEditAreWiped() throws {
         let edit = try EditSandbox()
         let place = "\(edit.runtime)/sealctl-edit.1234"
         #expect(mkdir(place, 0o700) == 0)
@@ -102,8 +102,8 @@ import Testing
         let edit = try EditSandbox()
         let place = "\(edit.runtime)/sealctl-kept.1234"
         #expect(mkdir(place, 0o700) == 0)
-        let told = try edit.sandbox.shell("XDG_RUNTIME_DIR=\(edit.runtime) $S doctor")
-        #expect(told.exitCode == 0 && told.outputText.contains(place), "\(told.outputText)")
+        let reported = try edit.sandbox.shell("XDG_RUNTIME_DIR=\(edit.runtime) $S doctor")
+        #expect(reported.exitCode == 0 && reported.outputText.contains(place), "\(reported.outputText)")
         #expect(try edit.sandbox.shell("XDG_RUNTIME_DIR=\(edit.runtime) $S repair").outputText == "nothing to repair\n")
     }
 }

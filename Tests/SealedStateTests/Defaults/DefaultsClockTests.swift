@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func aStampOfTheFutureIsRefusedByEveryReaderAndMendedByTheNextChange() throws {
+    @Test func aStampOfTheFutureIsRefusedByEveryReaderAndRepairedByTheNextChange() throws {
         let writer = try open()
         clock.advance(by: 86_400)
         try writer.set(1, forKey: "key")

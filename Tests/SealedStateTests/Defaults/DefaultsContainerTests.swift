@@ -68,7 +68,7 @@ import Testing
         #expect(code { _ = try defaults.integer(forKey: "key") } == .containerMissing)
     }
 
-    @Test func aSuiteTellsWhereItStandsWithoutBeingOpened() throws {
+    @Test func aSuiteReportsItsSequenceWithoutBeingOpened() throws {
         let other = try sandbox.store.defaults(suite: "other")
         #expect(try other.fileState() == .unknown && defaults.fileState() == .present)
         try sandbox.damage(sandbox.file)
@@ -106,7 +106,7 @@ import Testing
         #expect(damaged.error?.code == .tampered)
     }
 
-    @Test func otherFilesInPreferencesAreNoSuites() throws {
+    @Test func otherFilesInPreferencesAreNotSuites() throws {
         try SystemFile.write("\(sandbox.preferences)/plain.plist", [1])
         try SystemFile.write("\(sandbox.preferences)/with space.sealed", [1])
         mkdir("\(sandbox.preferences)/ByHost", 0o700)
@@ -114,7 +114,7 @@ import Testing
         #expect(try sandbox.store.defaultsSuites() == [defaults.suite])
     }
 
-    @Test func whatLiesUnderASuitesNameAmongTheRecordsIsReadByNobody() throws {
+    @Test func aFileUnderASuitesNameAmongTheRecordsIsNotRead() throws {
         let wrong = "\(sandbox.fixture.records)/_sealed/defaults"
         _ = try sandbox.store.write(Note(text: "x"))
         mkdir("\(sandbox.fixture.records)/_sealed", 0o700)
@@ -124,7 +124,7 @@ import Testing
         #expect(try sandbox.store.defaultsSuites().isEmpty)
     }
 
-    @Test func rotationResealsSuitesAndReadersGoOn() throws {
+    @Test func rotationResealsSuitesAndReadersContinue() throws {
         let other = try sandbox.other()
         #expect(try other.ask("get key") == "1")
         let report = try sandbox.store.rotate()

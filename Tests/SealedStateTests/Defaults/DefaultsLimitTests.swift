@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test func aValueOverFourKibibytesIsWrittenAndTold() throws {
+    @Test func aValueOverFourKibibytesIsWrittenAndReported() throws {
         let defaults = try sandbox().defaults
         try defaults.set(String(repeating: "x", count: 4096), forKey: "small")
         #expect(received.all.isEmpty)
@@ -29,7 +29,7 @@ import Testing
         #expect(received.all.count == 1)
     }
 
-    @Test func aValueOverOneMebibyteIsRefusedAndTheOldOneStands() throws {
+    @Test func aValueOverOneMebibyteIsRefusedAndTheOldOneRemains() throws {
         let defaults = try sandbox().defaults
         try defaults.set([UInt8](repeating: 1, count: 1 << 20), forKey: "data")
         let error = refusal { try defaults.set([UInt8](repeating: 2, count: 1 << 20 + 1), forKey: "data") }
@@ -47,7 +47,7 @@ import Testing
         #expect(code { try defaults.set(["a": Array(repeating: "12345678", count: 13)], forKey: "not") } == .tooLarge)
     }
 
-    @Test func aSuiteIsNoLargerThanItMayBe() throws {
+    @Test func aSuiteIsNotLargerThanAllowed() throws {
         let sandbox = try sandbox()
         for index in 0..<4 {
             try sandbox.defaults.set([UInt8](repeating: UInt8(index), count: 1_000_000), forKey: "\(index)")
@@ -58,7 +58,7 @@ import Testing
         #expect(try sandbox.other().ask("keys") == "4")
     }
 
-    @Test func whatNoReaderTakesIsNotWritten() throws {
+    @Test func aValueThatReadersRefuseIsNotWritten() throws {
         let defaults = try sandbox().defaults
         var deep = PropertyListValue.bool(true)
         for _ in 0..<70 { deep = .array([deep]) }

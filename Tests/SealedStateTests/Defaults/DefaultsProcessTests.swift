@@ -41,7 +41,7 @@ import Testing
         #expect(try defaults.integer(forKey: "count") == 200)
     }
 
-    @Test func whatWasAcknowledgedOutlivesAKill() throws {
+    @Test func acknowledgedStatesSurviveAKill() throws {
         for round in 1...5 {
             let writer = try ChildProcess(
                 "sealed-probe",

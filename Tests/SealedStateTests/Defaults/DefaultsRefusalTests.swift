@@ -56,14 +56,14 @@ extension DefaultsSandbox {
         ]
     }
 
-    @Test func aDamagedFileIsToldAndNotWrittenOver() throws {
+    @Test func aDamagedFileIsReportedAndNotWrittenOver() throws {
         try sandbox.damage(sandbox.file)
         let before = try SystemFile.read(sandbox.file)
         #expect(codes == Array(repeating: .tampered, count: 5))
         #expect(try SystemFile.read(sandbox.file) == before)
     }
 
-    @Test func aFileThatWasChangedInPlaceIsToldAsWell() throws {
+    @Test func aFileThatWasChangedInPlaceIsReportedAsWell() throws {
         var bytes = try SystemFile.read(sandbox.file)
         bytes[bytes.count - 1] ^= 1
         let file = open(sandbox.file, O_WRONLY)
@@ -72,14 +72,14 @@ extension DefaultsSandbox {
         #expect(code { _ = try defaults.integer(forKey: "key") } == .tampered)
     }
 
-    @Test func anOlderStateThatWasPutBackIsTold() throws {
+    @Test func anOlderStateThatWasPutBackIsReported() throws {
         let old = try sandbox.keep(sandbox.file)
         try defaults.set(2, forKey: "key")
         try sandbox.put(old, at: sandbox.file)
         #expect(codes == Array(repeating: .replayed, count: 5))
     }
 
-    @Test func theVeryFileOfAnOlderStateIsToldAsWell() throws {
+    @Test func theVeryFileOfAnOlderStateIsReportedAsWell() throws {
         // The same inode, kept by a second name, so that it cannot be distinguished from the file that was read before.
         let second = sandbox.fixture.place.path("second-name")
         #expect(link(sandbox.file, second) == 0)
@@ -90,21 +90,21 @@ extension DefaultsSandbox {
         #expect(code { _ = try defaults.integer(forKey: "key") } == .replayed)
     }
 
-    @Test func anotherSuitesFileIsTold() throws {
+    @Test func anotherSuitesFileIsReported() throws {
         try sandbox.store.defaults(suite: "other").set(7, forKey: "key")
         let other = try sandbox.keep("\(sandbox.preferences)/other.sealed")
         try sandbox.put(other, at: sandbox.file)
         #expect(codes == Array(repeating: .wrongName, count: 5))
     }
 
-    @Test func aRecordInASuitesPlaceIsTold() throws {
+    @Test func aRecordInASuitesPlaceIsReported() throws {
         try sandbox.store.write(Note(text: "x"))
         let record = try sandbox.keep(sandbox.fixture.file("note"))
         try sandbox.put(record, at: sandbox.file)
         #expect(code { _ = try defaults.integer(forKey: "key") } == .wrongName)
     }
 
-    @Test(arguments: ["link", "fifo", "directory"]) func aPlantedThingIsTold(kind: String) throws {
+    @Test(arguments: ["link", "fifo", "directory"]) func aPlantedThingIsReported(kind: String) throws {
         unlink(sandbox.file)
         switch kind {
         case "link": #expect(symlink("/etc/passwd", sandbox.file) == 0)
@@ -114,7 +114,7 @@ extension DefaultsSandbox {
         #expect(code { _ = try defaults.integer(forKey: "key") } == .malformed)
     }
 
-    @Test func aRefusedSuiteIsBegunAnewOnlyOnPurposeAndKept() throws {
+    @Test func aRefusedSuiteIsReplacedOnlyOnPurposeAndKept() throws {
         try sandbox.damage(sandbox.file)
         try defaults.setPersistentDomain(["fresh": .bool(true)])
         #expect(try defaults.persistentDomain() == ["fresh": .bool(true)])
@@ -124,7 +124,7 @@ extension DefaultsSandbox {
         #expect(try defaults.persistentDomain().isEmpty)
     }
 
-    @Test func aFileThatIsGoneIsToldUntilSomethingIsWritten() throws {
+    @Test func aFileThatIsGoneIsReportedUntilSomethingIsWritten() throws {
         unlink(sandbox.file)
         #expect(code { _ = try defaults.integer(forKey: "key") } == .absent)
         #expect(code { _ = try sandbox.again().persistentDomain() } == .absent)
@@ -176,7 +176,7 @@ extension DefaultsSandbox {
         ]
     }
 
-    @Test(arguments: forged) func whatNoProgramOfOursWritesIsTold(row: Forged) throws {
+    @Test(arguments: forged) func unknownEntriesAreReported(row: Forged) throws {
         var forgery = try Forgery(sandbox.store)
         forgery.name = "_sealed/defaults/\(sandbox.fixture.group)"
         forgery.sequence = 2
@@ -187,14 +187,14 @@ extension DefaultsSandbox {
         #expect(code { try defaults.set(1, forKey: "other") } == row.code)
     }
 
-    @Test func theHookHearsOfARefusalAndOfNothingElse() throws {
-        let told = Mutex<[StoreError.Code]>([])
-        try withExtendedLifetime(told) {
-            let own = try sandbox.again { $0.onRejection = { error in told.withLock { $0.append(error.code) } } }
+    @Test func theHookIsNotifiedOfARefusalAndOfNothingElse() throws {
+        let reported = Mutex<[StoreError.Code]>([])
+        try withExtendedLifetime(reported) {
+            let own = try sandbox.again { $0.onRejection = { error in reported.withLock { $0.append(error.code) } } }
             #expect(try own.integer(forKey: "key") == 1)
             try sandbox.damage(sandbox.file)
             #expect(code { _ = try own.integer(forKey: "key") } == .tampered)
-            #expect(told.withLock { $0 } == [.tampered])
+            #expect(reported.withLock { $0 } == [.tampered])
         }
     }
 }

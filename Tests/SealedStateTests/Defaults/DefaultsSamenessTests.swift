@@ -2,7 +2,7 @@ import SealedState
 import Testing
 
 /// Tests of changes that are detected byte by byte, and of values that are read with the type that was written.
-@Suite("SealedDefaults: the same and not the same") struct DefaultsSamenessTests {
+@Suite("SealedDefaults: equality of values") struct DefaultsSamenessTests {
     let sandbox: DefaultsSandbox
     var defaults: SealedDefaults { sandbox.defaults }
 
@@ -28,7 +28,7 @@ import Testing
     /// Calls the synchronous form.
     private func set(_ value: some DefaultsValue, forKey key: String) throws { try defaults.set(value, forKey: key) }
 
-    @Test func whatIsNotANumberIsWrittenOnce() async throws {
+    @Test func everyNaNIsWrittenAlike() async throws {
         try set(Double.nan, forKey: "key")
         let before = try sandbox.store.list(includingReserved: true).first?.provenance?.sequence
         try set(Double.nan, forKey: "key")
@@ -56,7 +56,7 @@ import Testing
 
     struct Window: Codable, DefaultsValue, Equatable, Sendable { var width: Int }
 
-    @Test func aTypeThatTakesLongIsMadeAnewWhenTheValueIsAnother() throws {
+    @Test func aTypeThatTakesLongIsMadeAgainWhenTheValueIsAnother() throws {
         let (key, optional) = (DefaultsKey("window", default: Window(width: 0)), DefaultsKey<Window?>("window"))
         for width in 1...3 {
             try sandbox.again().set(Window(width: width), for: key)

@@ -1,7 +1,7 @@
 import SealedState
 import Testing
 
-@Suite("SealedDefaults: where a value comes from") struct DefaultsSearchTests {
+@Suite("SealedDefaults: the domain of a value") struct DefaultsSearchTests {
     let key = DefaultsKey("key", default: "the key's own")
 
     @Test func eachDomainCoversTheOnesBehindIt() throws {
@@ -52,7 +52,7 @@ import Testing
         #expect(try defaults.persistentDomain() == ["count": .integer(11)])
     }
 
-    @Test func anAddedSuiteThatIsRefusedIsTold() throws {
+    @Test func anAddedSuiteThatIsRefusedIsReported() throws {
         let sandbox = try DefaultsSandbox()
         try sandbox.store.defaults(suite: "first").set(1, forKey: "key")
         try sandbox.defaults.addSuite(named: "first")

@@ -49,7 +49,7 @@ import Testing
         #expect(try defaults.object(forKey: "theme") == .string("dark"))
     }
 
-    @Test func whatWasNeverSetIsTheKeysDefault() throws {
+    @Test func anUnsetKeyHasItsDefault() throws {
         #expect(try defaults.value(for: DefaultsKey("theme", default: Theme.light)) == .light)
         #expect(try defaults.value(for: DefaultsKey<Int?>("count")) == nil)
         #expect(try defaults.object(forKey: "count") == nil)
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test(arguments: ["theme", "level", "window", "number"])
-    func aValueOfAnotherTypeIsToldAndNeverTheDefault(key: String) throws {
+    func aValueOfAnotherTypeIsReportedAndNeverTheDefault(key: String) throws {
         let wrong: [String: PropertyListValue] = [
             "theme": .string("pink"), "level": .integer(3), "window": .array([]), "number": .string("7"),
         ]
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(arguments: ["", "a/b", "../x", ".hidden", "with space", "x.sealed", String(repeating: "a", count: 201), "ä"])
-    func aNameThatIsNoFileNameIsRefused(name: String) throws {
+    func aNameThatIsNotAFileNameIsRefused(name: String) throws {
         #expect(code { _ = try sandbox.store.defaults(suite: name) } == .invalidName)
         #expect(code { try defaults.addSuite(named: name) } == .invalidName)
     }

@@ -37,7 +37,7 @@ import Testing
         #expect(await values.next() == 0)
     }
 
-    @Test func whatLiesBehindTheSuiteIsWatchedAsWell() async throws {
+    @Test func theDomainsBehindTheSuiteAreWatchedAsWell() async throws {
         var values = try defaults.changes(of: key).makeAsyncIterator()
         #expect(await values.next() == 0)
         try defaults.register(defaults: ["key": 1])
@@ -69,7 +69,7 @@ import Testing
         #expect(await changes.next()?.keys == ["comes", "stays"])
     }
 
-    @Test func aRefusedSuiteIsToldAndAMendedOneAsWell() async throws {
+    @Test func aRefusedSuiteIsReportedAndARepairedOneAsWell() async throws {
         try await defaults.set(1, for: key)
         var changes = try defaults.changes().makeAsyncIterator()
         var values = try defaults.changes(of: key).makeAsyncIterator()
@@ -100,7 +100,7 @@ import Testing
         #expect(received.failures.withLock { $0 } == [.undecodable])
     }
 
-    @Test func aContainerThatIsRemovedAndMadeAnewIsFollowed() async throws {
+    @Test func aContainerThatIsRemovedAndMadeAgainIsFollowed() async throws {
         try await defaults.set(1, for: key)
         var values = try defaults.changes(of: key).makeAsyncIterator()
         #expect(await values.next() == 1)

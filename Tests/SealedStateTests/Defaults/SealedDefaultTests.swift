@@ -43,7 +43,7 @@ import Testing
         #expect(received.all.isEmpty)
     }
 
-    @Test func aRefusedSuiteShowsTheLastKnownValueAndIsTold() throws {
+    @Test func aRefusedSuiteShowsTheLastKnownValueAndIsReported() throws {
         settings.count = 6
         #expect(settings.count == 6)
         try sandbox.damage(sandbox.file)
@@ -55,7 +55,7 @@ import Testing
         #expect(received.all == [.tampered, .tampered, .tampered, .tampered])
     }
 
-    @Test func whatWasMadeOfAStandInIsNotWritten() throws {
+    @Test func aValueDerivedFromAPlaceholderIsNotWritten() throws {
         try sandbox.defaults.set("many", forKey: "count")
         settings.count += 1
         #expect(try sandbox.defaults.string(forKey: "count") == "many")
@@ -67,7 +67,7 @@ import Testing
         #expect(settings.count == 9 && received.all.count == 3)
     }
 
-    @Test func aValueThatCannotBeSetIsToldAndTheOldOneStands() throws {
+    @Test func aValueThatCannotBeSetIsReportedAndTheOldOneRemains() throws {
         settings.name = "short"
         settings.name = String(repeating: "x", count: 101)
         #expect(settings.name == "short")

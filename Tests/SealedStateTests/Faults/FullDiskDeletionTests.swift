@@ -61,7 +61,7 @@ struct FullDiskDeletionTests {
         }
     }
 
-    @Test func aDeletionThatCannotBeLoggedIsMadeAndSaysSo() throws {
+    @Test func anUnloggedDeletionIsMadeAndReported() throws {
         let sandbox = try Sandbox(options: "size=2m,nr_inodes=200")
         #expect(try sandbox.fixture.open().vault.deleteItem(service: "s", account: "small").isLogged)
         let log = sandbox.fixture.place.path("Vaults/\(sandbox.fixture.group)/access.log")

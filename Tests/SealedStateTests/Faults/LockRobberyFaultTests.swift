@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Tests of a member that removes the lock file again and again while eight others write.
+/// Tests of a member that removes the lock file repeatedly while eight others write.
 ///
 /// Guaranteed: no torn state, no rollback of a state that a reader has accepted, no sequence acknowledged twice, and an
 /// error (`lockLost`) for each writer that may have overwritten another's value. Not guaranteed: an update can be lost.
@@ -29,7 +29,7 @@ import Testing
     // writers: lock, read, add one, write, lock … error if the lock file was replaced in between
     // member:  ……… removes it ……… puts another one there ……… removes it ………
     // reader:  whole states, never an older one
-    @Test(arguments: [false, true]) func nothingIsTornAndWhatMayBeLostIsTold(_ isReplaced: Bool) throws {
+    @Test(arguments: [false, true]) func nothingIsTornAndWhatMayBeLostIsReported(_ isReplaced: Bool) throws {
         let sandbox = try StressSandbox()
         let writing = Mutex(StressSandbox.writers)
         let results = try concurrently(StressSandbox.writers + 2) { slot -> [WriterLine] in

@@ -38,7 +38,7 @@ struct MovedClockFaultTests {
 
     // A: clock ten years on: expired       | back: still expired
     // B: valid                             | never moved: expired as well, soon
-    @Test func whatHasExpiredForOneIsExpiredForAll() throws {
+    @Test func aRecordThatExpiredForOneReaderIsExpiredForAll() throws {
         let store = try fixture.open()
         let end = store.options.now() + 3600
         try store.write(ExpiringRecord(expiresAt: end), named: "clock")

@@ -44,7 +44,7 @@ import Testing
         try expectOutsideUntouched()
     }
 
-    @Test func aSecondNameOfTheRecordIsNoOnesToChange() throws {
+    @Test func aSecondNameOfTheRecordIsNotChanged() throws {
         unlink(fixture.file("note"))
         plant(.hardLink, fixture.file("note"))
         #expect(code { _ = try store.read(Note.self) } == .malformed)

@@ -36,7 +36,7 @@ struct ShortWriteFaultTests {
         #expect(try fixture.staleFiles() == [])
     }
 
-    @Test func aWriteThatIsInterruptedHalfWayIsGoneOnWith() throws {
+    @Test func aWriteThatIsInterruptedHalfWayIsContinued() throws {
         let fixture = try StoreFixture()
         #expect(try write(fixture, ["write:error=EINTR:when=300"]).answer == "written 1")
         #expect(try fixture.probe("store-read") == "2 5000 1")

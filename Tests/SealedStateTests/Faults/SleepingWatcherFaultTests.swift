@@ -56,8 +56,8 @@ import Testing
         let limit = try Self.queueLimit()
         for round in 0..<max(10_000, limit) { rename(names[round % 2], names[1 - round % 2]) }
         for number in 1...5 { try store.write(ProbeRecord(number: number)) }
-        let told = Self.drain(control)
-        #expect(told.isOverflown && told.count > limit)
+        let reported = Self.drain(control)
+        #expect(reported.isOverflown && reported.count > limit)
 
         for watcher in watchers { watcher.kill(SIGCONT) }
         for watcher in watchers { #expect(try watcher.readLine()?.hasPrefix("value 5 ") == true) }

@@ -28,7 +28,7 @@ import Testing
         return try child.readLine()
     }
 
-    @Test func whoeverComesFirstDoesTheWork() async throws {
+    @Test func theFirstProgramDoesTheWork() async throws {
         let outcome = try await store.withLease("refresh", for: .seconds(600)) { fence in
             #expect(fence.lease == "refresh" && fence.number == 1)
             try await store.write(Note(text: "fresh"), holding: fence)
@@ -54,7 +54,7 @@ import Testing
             // Children that took the lease end with this round.
             if others.allSatisfy({ (try? $0.readLine(timeLimit: .seconds(10))) == "reused" }) { return }
         }
-        Issue.record("nobody ever reused")
+        Issue.record("the others did not reuse the result in any round")
     }
 
     @Test func aHolderThatDiesIsFollowedAtOnceAndNotAfterItsTime() throws {
@@ -96,7 +96,7 @@ import Testing
         #expect(try store.read(ProbeRecord.self).number == 2)
     }
 
-    @Test func aFenceWhoseTimeIsUpIsRefusedAlsoWhereNobodyCameAfterIt() async throws {
+    @Test func anExpiredFenceIsRefusedEvenWithoutASuccessor() async throws {
         try await store.write(Note(text: "before"))
         let outcome = try await store.withLease("refresh", for: .milliseconds(30)) { fence in
             try await Task.sleep(for: .milliseconds(60))
@@ -194,7 +194,7 @@ import Testing
             switch self {
             case .flippedBit: bytes[bytes.count - 3] ^= 1
             case .cut: bytes.removeLast(20)
-            case .replaced: bytes = Array("somebody was here".utf8)
+            case .replaced: bytes = Array("another program was here".utf8)
             case .putBack: bytes = older
             case .removed: return
             }
@@ -202,7 +202,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Damage.allCases) func aRecordThatIsRefusedStopsNobodyAndItsFenceIsLost(
+    @Test(arguments: Damage.allCases) func aRefusedRecordBlocksNoHolderAndItsFenceIsLost(
         _ damage: Damage
     ) async throws {
         let path = fixture.file("_sealed/leases/refresh")
@@ -218,7 +218,7 @@ import Testing
         #expect(try #require(next.value) > number)
     }
 
-    @Test func aForgedFenceIsRefusedAndCrashesNobody() async throws {
+    @Test func aForgedFenceIsRefusedAndCrashesNoProcess() async throws {
         _ = try await store.withLease("refresh", for: .seconds(600)) { _ in }
         var forgery = try Forgery(store)
         forgery.name = "_sealed/leases/refresh"
@@ -232,7 +232,7 @@ import Testing
         #expect(outcome.value == 51)
     }
 
-    @Test func nobodyAsksForTheTimeOfDay() async throws {
+    @Test func noCodeReadsTheTimeOfDay() async throws {
         let behind = try fixture.open { $0.now = { Date() - 86_400 } }
         let outcome = try await store.withLease("refresh", for: .seconds(600)) { fence in
             // The same lease in a program whose clock was set back.

@@ -7,7 +7,7 @@ import Testing
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct PlaintextImportCallFaultTests {
     @Test(arguments: isLongForm ? PlaintextKind.allCases : [.record, .stream])
-    func whateverCallFailsNothingIsLost(_ kind: PlaintextKind) throws {
+    func aFailureOfAnyCallLosesNothing(_ kind: PlaintextKind) throws {
         let sandbox = try PlaintextImportSandbox()
         let bytes = try kind.contents()
         var answers: Set<String> = []
@@ -47,7 +47,7 @@ struct PlaintextImportCallFaultTests {
     }
 
     /// Some file systems cannot rename without replacing.
-    @Test func whereNothingCanBeSetAsideItIsRemovedAllTheSame() throws {
+    @Test func whereNothingCanBeSetAsideItIsRemovedAnyway() throws {
         let (_, place) = try sandboxWithFile()
         let traced = place.traced
         defer { traced.removeLog() }

@@ -139,7 +139,7 @@ import Testing
         ContainerMapping(["state.json": .init(record: "a/../b")]), ContainerMapping(["link": .init(record: "a")]),
         ContainerMapping(["state.json": .init(record: "a"), "Documents/deep/photo.jpg": .init(record: "a")]),
     ])
-    func aRuleThatCannotBeFollowedIsToldBeforeAnythingIsMoved(mapping: ContainerMapping) throws {
+    func aRuleThatCannotBeFollowedIsReportedBeforeAnythingIsMoved(mapping: ContainerMapping) throws {
         let sandbox = try PlaintextImportSandbox()
         let root = try sandbox.plain.directory("app")
         try plant(in: root)
@@ -213,7 +213,7 @@ import Testing
         #expect(try files(below: root) == ["large"])
     }
 
-    @Test func whatWasSetAsideCountsOnceUnderItsOwnName() throws {
+    @Test func setAsideSourcesCountOnceUnderTheirOwnName() throws {
         let sandbox = try PlaintextImportSandbox()
         let root = try sandbox.plain.directory("app")
         mkdir("\(root)/d", 0o700)

@@ -30,7 +30,7 @@ import Testing
         #expect(try sandbox.importer().defaults(path).word == "gone")
     }
 
-    @Test func whatElseTheSuiteHoldsStays() throws {
+    @Test func otherValuesOfTheSuiteStay() throws {
         let sandbox = try PlaintextImportSandbox()
         try sandbox.fixture.open().defaults(suite: "s").edit { $0 = ["own": .integer(1), "ratio": .real(0.25)] }
         #expect(try sandbox.importer().defaults(sandbox.tutorial("defaults.binary.plist"), suite: "s").word == "sealed")
@@ -78,7 +78,7 @@ import Testing
         #expect(SystemFile.exists(path))
     }
 
-    @Test func aRemovedSuiteDoesNotComeBackUnasked() throws {
+    @Test func aRemovedSuiteDoesNotComeBackWithoutARequest() throws {
         let sandbox = try PlaintextImportSandbox()
         let path = try sandbox.tutorial("defaults.xml.plist")
         _ = try sandbox.importer { $0.keepsSource = true }.defaults(path, suite: "s")
@@ -96,7 +96,7 @@ import Testing
         #expect(code { _ = try sandbox.importer { $0.isDryRun = true }.defaults(path) } == .tooLarge)
     }
 
-    @Test func aNameThatIsNoSuitesIsRefused() throws {
+    @Test func anInvalidSuiteNameIsRefused() throws {
         let sandbox = try PlaintextImportSandbox()
         let path = try sandbox.tutorial("defaults.xml.plist")
         #expect(code { _ = try sandbox.importer().defaults(path, suite: "a/b") } == .invalidName)

@@ -7,7 +7,7 @@ import Testing
 /// move completes it.
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct PlaintextImportKillFaultTests {
-    @Test(arguments: PlaintextKind.allCases) func killedAnywhereItGoesOnAndNothingIsLostOrDoubled(
+    @Test(arguments: PlaintextKind.allCases) func killedAnywhereItContinuesAndNothingIsLostOrDoubled(
         _ kind: PlaintextKind
     ) throws {
         let sandbox = try PlaintextImportSandbox()

@@ -30,14 +30,14 @@ import Testing
         #expect(again.word == "alreadySealed" && !again.isSourceRemoved)
         #expect(try sandbox.fixture.blob("state") == blob)
         #expect(try sandbox.plaintext == ["state.json"])
-        // Without that option the move removes the source, and writes nothing anew.
+        // Without that option the move removes the source, and writes nothing again.
         let last = try sandbox.importer().record(path, as: "state")
         #expect(last.word == "alreadySealed" && last.isSourceRemoved)
         #expect(try sandbox.fixture.blob("state") == blob)
         #expect(try sandbox.importer().record(path, as: "state").word == "gone")
     }
 
-    @Test func whatDiffersIsAConflictAndNothingIsChanged() throws {
+    @Test func aDifferenceIsAConflictAndNothingIsChanged() throws {
         let sandbox = try PlaintextImportSandbox()
         let path = try sandbox.file("state.json", Self.json)
         _ = try sandbox.importer { $0.keepsSource = true }.record(path, as: "state")
@@ -59,7 +59,7 @@ import Testing
         #expect(SystemFile.exists(path))
     }
 
-    @Test func aDeletedRecordDoesNotComeBackUnasked() throws {
+    @Test func aDeletedRecordDoesNotComeBackWithoutARequest() throws {
         let sandbox = try PlaintextImportSandbox()
         let path = try sandbox.file("state.json", Self.json)
         _ = try sandbox.importer { $0.keepsSource = true }.record(path, as: "state")
@@ -95,7 +95,7 @@ import Testing
         #expect(code { _ = try sandbox.record("state") } == .absent)
     }
 
-    @Test func whatIsNoFileIsRefusedAndNotWaitedFor() throws {
+    @Test func specialFilesAreRefusedWithoutAWait() throws {
         let sandbox = try PlaintextImportSandbox()
         try sandbox.file("real", Self.json)
         try sandbox.plain.link("link", to: "real")
@@ -157,7 +157,7 @@ import Testing
         #expect(try Array(sandbox.record("auth").utf8) == PlaintextImportSandbox.fixture("widget_auth_state.json"))
     }
 
-    @Test func theKeyMayLieInTheVault() throws {
+    @Test func theKeyMayBeInTheVault() throws {
         let sandbox = try PlaintextImportSandbox()
         let store = try sandbox.fixture.open()
         try PlaintextImportSandbox.fixture("key.hex").withUnsafeBytes { bytes in
@@ -192,7 +192,7 @@ import Testing
         Array(repeating: UInt8(ascii: "g"), count: 64), Array(repeating: UInt8(ascii: "!"), count: 44),
         Array(repeating: UInt8(ascii: "_"), count: 43),
     ])
-    func whatIsNoKeyIsRefused(text: [UInt8]) throws {
+    func anInvalidKeyIsRefused(text: [UInt8]) throws {
         let sandbox = try PlaintextImportSandbox()
         let path = try sandbox.tutorial("widget_auth_state.encrypted")
         let key = try sandbox.file("key", text)

@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: ["garbage", "cut", "foreign", "link", "directory"])
-    func whatDoesNotOpenIsNeverOverwrittenUnasked(kind: String) throws {
+    func unopenableFilesAreNotOverwrittenByDefault(kind: String) throws {
         let sandbox = try PlaintextImportSandbox()
         let path = try sandbox.file("f", unevenBytes(100))
         let target = path + ".sealed"
@@ -86,7 +86,7 @@ import Testing
         #expect(try SystemFile.read(path) == unevenBytes(101))
     }
 
-    @Test func whatWasSetAsideComesBackFirst() throws {
+    @Test func setAsideSourcesAreRestoredFirst() throws {
         let sandbox = try PlaintextImportSandbox()
         try sandbox.setAside("f", unevenBytes(100))
         let before = try sandbox.plaintext
@@ -96,7 +96,7 @@ import Testing
         #expect(try sandbox.plaintext == ["f.sealed"])
     }
 
-    @Test func whatWasSetAsideAndWrittenAnewIsAConflict() throws {
+    @Test func aSourceThatWasSetAsideAndRewrittenIsAConflict() throws {
         let sandbox = try PlaintextImportSandbox()
         try sandbox.setAside("f", unevenBytes(100))
         try sandbox.file("f", unevenBytes(100))
@@ -158,7 +158,7 @@ import Testing
         #expect(try SystemFile.read(path) == unevenBytes(100))
     }
 
-    @Test func aSealedFileIsNotSealedTwiceUnasked() throws {
+    @Test func aSealedFileIsNotSealedTwiceWithoutARequest() throws {
         let sandbox = try PlaintextImportSandbox()
         let path = try sandbox.file("f", unevenBytes(100))
         _ = try sandbox.importer().file(path)
@@ -166,7 +166,7 @@ import Testing
         #expect(try sandbox.importer { $0.sealsAgain = true }.file(path + ".sealed").isSourceRemoved)
     }
 
-    @Test func aDirectoryInTheTargetsPlaceIsNoSignOfAnEarlierMove() throws {
+    @Test func aDirectoryInTheTargetsPlaceIsNotASignOfAnEarlierMove() throws {
         let sandbox = try PlaintextImportSandbox()
         try sandbox.plain.directory("f.sealed")
         #expect(code { _ = try sandbox.importer().file(sandbox.path("f")) } == .sourceUnusable)

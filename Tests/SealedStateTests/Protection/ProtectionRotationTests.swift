@@ -89,7 +89,7 @@ import Testing
         #expect(code { _ = try sandbox.person.read(Guarded.self) } == .retiredEpoch)
     }
 
-    @Test func whatIsLockedSpeaksAgainstDestroyingItsOwnKeyOnly() throws {
+    @Test func lockedBlobsPreventDestroyingOnlyTheirOwnKey() throws {
         _ = try sandbox.person.vault.beginRotation(of: .whenUnlocked)
         try sandbox.service.rotate()
         let keys = try sandbox.service.rotationStatus().keys

@@ -41,7 +41,7 @@ import Testing
         #expect(try sandbox.fixture.files().filter { $0.contains("/Quarantine/") } == [])
     }
 
-    @Test func theOtherClassGoesOn() throws {
+    @Test func theOtherClassContinues() throws {
         try sandbox.person.write(Guarded(number: 1))
         try sandbox.service.write(ProbeRecord(number: 5))
         #expect(try sandbox.service.read(ProbeRecord.self).number == 5)
@@ -74,7 +74,7 @@ import Testing
 
     // MARK: Unlocking and locking
 
-    @Test func anUnlockedVaultServesEverybodyAndALockedOneNobody() throws {
+    @Test func anUnlockedVaultServesEveryProgramAndALockedOneNone() throws {
         try sandbox.person.write(Guarded(number: 1))
         try sandbox.unlock()
         #expect(try sandbox.service.read(Guarded.self).number == 1)
@@ -156,7 +156,7 @@ import Testing
         #expect(code { _ = try sandbox.person.read(Guarded.self) } == .replayed)
     }
 
-    @Test func aBlobUnderALostKeyKeepsTheClassFromBeginningAnew() throws {
+    @Test func aBlobUnderALostKeyPreventsANewKeyOfTheClass() throws {
         try sandbox.service.write(ProbeRecord(number: 1))
         var blob = try sandbox.fixture.blob(ProbeRecord.recordName)
         blob[60] ^= 1

@@ -54,7 +54,7 @@ struct RotationObstructionTests {
         #expect(report.left.map(\.code) == [.file])
     }
 
-    @Test func whatIsNamedIsPassedOver() throws {
+    @Test func namedPathsAreSkipped() throws {
         try sandbox.write(1)
         try plantNameless(owner: geteuid())
         let path = try #require(try sandbox.rotate().left.first).path
@@ -75,7 +75,7 @@ struct RotationObstructionTests {
         #expect(try sandbox.header("s").epoch == 1)
     }
 
-    @Test func whatLiesBelowANamedDirectoryIsPassedOver() {
+    @Test func filesBelowANamedDirectoryAreSkipped() {
         var options = RotationOptions()
         options.passingOver = ["a/b"]
         #expect(options.passesOver("a/b") && options.passesOver("a/b/c"))
@@ -103,7 +103,7 @@ struct RotationObstructionTests {
     }
 
     @Test(.enabled(if: isRoot && ChildProcess.canRunUnprivileged, "needs root and setpriv"), arguments: Closed.all)
-    func whatIsClosedHoldsUpWhereItMayBeARecordOrBelongsToTheRotatingUser(_ item: Closed) throws {
+    func closedFilesDelayARotationIfTheyMayBeItsRecords(_ item: Closed) throws {
         try sandbox.write(1)
         if item.isDirectory {
             try #require(mkdir(sandbox.path(item.path), 0o700) == 0)
@@ -120,7 +120,7 @@ struct RotationObstructionTests {
 
     // MARK: The file system
 
-    @Test func aBlobThatCannotBeWrittenAnewHoldsTheRotationUp() throws {
+    @Test func aBlobThatCannotBeWrittenAgainHoldsTheRotationUp() throws {
         try sandbox.plantStream("large", RotationSandbox.contents(2_000_000))
         let script = #"trap "" XFSZ; ulimit -f 1000; exec "$@""#
         let words = [
@@ -135,7 +135,7 @@ struct RotationObstructionTests {
     }
 
     @Test(.enabled(if: isRoot, "needs root"), arguments: [0, 12_345])
-    func aStreamKeepsItsGroupWhateverItsDirectoryGives(_ group: gid_t) throws {
+    func aStreamKeepsItsGroupRegardlessOfItsDirectory(_ group: gid_t) throws {
         try sandbox.plantStream("d/s", [1, 2, 3])
         try #require(chown(sandbox.path("d/s"), 0, group) == 0)
         try #require(chown(sandbox.path("d"), 0, 54_321) == 0 && chmod(sandbox.path("d"), 0o2770) == 0)

@@ -45,7 +45,7 @@ struct RotationPaceTests {
         #expect(try sandbox.openStream("large") == RotationSandbox.contents(4_000_000))
     }
 
-    @Test func nobodyWaitsForTheThrottleThroughALock() throws {
+    @Test func theThrottleIsNotAwaitedUnderALock() throws {
         try sandbox.write(3)
         let addresses = try (0..<3).map { try sandbox.store.places.place("r\($0)").address }
         let refused = Mutex(0)
@@ -87,7 +87,7 @@ struct RotationPaceTests {
         #expect(report.passes == 3)
     }
 
-    @Test func aRotationThatWasStoppedIsGoneOnWith() throws {
+    @Test func aRotationThatWasStoppedIsContinued() throws {
         try sandbox.write(10)
         let isStopped = Mutex(false)
         let refused = refusal {

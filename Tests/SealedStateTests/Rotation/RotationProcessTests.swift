@@ -15,7 +15,7 @@ struct RotationProcessTests {
 
     // writers:   write, write, write, ............................ stopped
     // rotation:  ............ begin, reseal, walk, walk, complete
-    @Test func whatIsWrittenDuringARotationIsKeptAndEndsInTheNewEpoch() throws {
+    @Test func valuesWrittenDuringARotationAreKeptAndEndInTheNewEpoch() throws {
         try sandbox.write(40)
         let writers = try (0..<4).map { try sandbox.child("rotate-writer", "w\($0)") }
         for writer in writers { #expect(try writer.readLine()?.hasPrefix("written 1 ") == true) }
@@ -83,7 +83,7 @@ struct RotationProcessTests {
     }
 
     // rotation:  begin, reseal, … killed      begin or go on, reseal, … killed      …      goes on to the end
-    @Test func aRotationThatIsKilledAnywhereIsGoneOnWith() throws {
+    @Test func aRotationThatIsKilledAnywhereIsContinued() throws {
         let count = 25
         let large = RotationSandbox.contents(3_000_000)
         try sandbox.write(count)

@@ -68,7 +68,7 @@ struct RotationStatusTests {
         #expect(try oldKeyUse().state == .destroyed)
     }
 
-    @Test func whatCannotBeToldSpeaksAgainstDestroying() throws {
+    @Test func anUnknownUsePreventsDestroying() throws {
         try sandbox.write(1)
         var newer = try sandbox.fixture.blob("r0")
         newer[Field.format] = 2
@@ -191,7 +191,7 @@ struct RotationStatusTests {
 
     // MARK: Destroying
 
-    @Test func whatADestroyedKeySealedIsReplacedByTheNextWriteAndKept() throws {
+    @Test func aBlobOfADestroyedKeyIsReplacedByTheNextWriteAndKept() throws {
         try sandbox.write(1)
         let old = try sandbox.fixture.blob("r0")
         try sandbox.rotate()

@@ -74,7 +74,7 @@ struct RotationTests {
         #expect(try SystemFile.mode(sandbox.path(path)) == 0o640)
     }
 
-    @Test func streamsAreFoundWhereverTheyLie() throws {
+    @Test func streamsAreFoundInEveryDirectory() throws {
         let paths = ["top.sealed", "anything", "Own/x.bin", "Library/Application Support/Records/stream.sealed"]
         try sandbox.store.write(ProbeRecord(number: 1))
         for path in paths { try sandbox.plantStream(path, [1, 2, 3]) }
@@ -134,7 +134,7 @@ struct RotationTests {
         #expect(try sandbox.fixture.probe("store-read", "r0") == "retiredEpoch")
     }
 
-    @Test func aWriterThatHasTheStoreOpenGoesOnUnderTheNewKey() throws {
+    @Test func aWriterThatHasTheStoreOpenContinuesUnderTheNewKey() throws {
         let writer = try sandbox.fixture.open()
         try writer.write(ProbeRecord(number: 1))
         try sandbox.rotate()
@@ -145,7 +145,7 @@ struct RotationTests {
 
     // MARK: Blobs that are left alone
 
-    @Test func whatNoReaderTakesIsLeftAndHoldsNothingUp() throws {
+    @Test func unreadableCopiesAreLeftAndDelayNothing() throws {
         try sandbox.write(6)
         let blobs = try (0..<6).map { try sandbox.fixture.blob("r\($0)") }
         // The header of r0, the contents of r1, an unknown key, another group, a copy elsewhere, a text.
@@ -202,7 +202,7 @@ struct RotationTests {
     }
 
     // As above, one rotation later: a blob that was refused after the first is not resealed by the second.
-    @Test func whatACompletedRotationRefusesIsNotResealedByTheNextOne() throws {
+    @Test func blobsThatACompletedRotationRefusesAreNotResealedByTheNextOne() throws {
         try sandbox.write(1)
         try sandbox.rotate()
         let forged = try sandbox.forge("r0", sequence: 1000)
@@ -230,7 +230,7 @@ struct RotationTests {
         #expect((next.isCompleted, next.epoch, next.resealed) == (true, 2, 0))
     }
 
-    @Test func aContainerThatIsGoneIsNoEmptyOne() throws {
+    @Test func aContainerThatIsGoneIsNotAnEmptyOne() throws {
         try sandbox.write(1)
         try FileTree.remove(sandbox.fixture.container)
         #expect(code { try sandbox.rotate() } == .containerMissing)

@@ -24,7 +24,7 @@ struct WriterBarrierTests {
         #expect(try #require(try HeldSlots.now(of: locks)).contains(slot) == false)
     }
 
-    @Test func nobodyIsWaitedForWhereNobodyWrites() throws {
+    @Test func thereIsNoWaitWithoutWriters() throws {
         try WriterBarrier(container: sandbox.store.container, options: sandbox.options()).wait()
     }
 

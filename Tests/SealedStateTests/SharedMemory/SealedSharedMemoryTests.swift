@@ -77,7 +77,8 @@ import Testing
         try clean()
     }
 
-    @Test(arguments: [0, 20, 40, 100, 150, 180]) func aChangedByteIsRefusedAndTheNextWriteMendsIt(offset: Int) throws {
+    @Test(arguments: [0, 20, 40, 100, 150, 180]) func aChangedByteIsRefusedAndTheNextWriteRepairsIt(offset: Int) throws
+    {
         let memory = try fixture.open().sharedMemory("m", capacity: 1000)
         try memory.write(Position(x: 1))
         let plain = try plain()
@@ -91,7 +92,7 @@ import Testing
         try clean()
     }
 
-    @Test(arguments: [0, 1, 175, 176, 1000]) func bytesThatAreNoBlobAreRefused(count: Int) throws {
+    @Test(arguments: [0, 1, 175, 176, 1000]) func bytesThatAreNotABlobAreRefused(count: Int) throws {
         let memory = try fixture.open().sharedMemory("m", capacity: 1000)
         try memory.write(Position(x: 1))
         try plain().write([UInt8](repeating: 0x53, count: count))
@@ -122,7 +123,7 @@ import Testing
         try clean()
     }
 
-    @Test func aRecordsBlobIsNoValueOfTheMemory() throws {
+    @Test func aRecordsBlobIsNotAValueOfTheMemory() throws {
         let store = try fixture.open()
         try store.write(Position(x: 1), named: "m")
         let memory = try store.sharedMemory("m", capacity: 1000)
@@ -132,7 +133,7 @@ import Testing
         try clean()
     }
 
-    @Test func valuesGoOnAfterTheMemoryWasRemovedAndMadeAnew() throws {
+    @Test func valuesContinueAfterTheMemoryWasRemovedAndMadeAgain() throws {
         let store = try fixture.open()
         let memory = try store.sharedMemory("m", capacity: 1000)
         let before = try memory.write(Position(x: 1))
@@ -140,10 +141,10 @@ import Testing
         try GroupSharedMemory.unlink("m", in: container)
         #expect(code { _ = try memory.read(Position.self) } == .container)
         #expect(code { _ = try memory.write(Position(x: 2)) } == .container)
-        let anew = try store.sharedMemory("m", capacity: 1000)
-        #expect(code { _ = try anew.read(Position.self) } == .absent)
-        #expect(try anew.write(Position(x: 3)) > before)
-        #expect(try anew.read(Position.self) == Position(x: 3))
+        let reopened = try store.sharedMemory("m", capacity: 1000)
+        #expect(code { _ = try reopened.read(Position.self) } == .absent)
+        #expect(try reopened.write(Position(x: 3)) > before)
+        #expect(try reopened.read(Position.self) == Position(x: 3))
         try clean()
     }
 
@@ -183,7 +184,7 @@ import Testing
         try clean()
     }
 
-    @Test func whatBreaksItsRulesIsNeitherWrittenNorRead() throws {
+    @Test func anInvalidValueIsNeitherWrittenNorRead() throws {
         let memory = try fixture.open().sharedMemory("m", capacity: 1000)
         #expect(code { try memory.write(Position(x: -1)) } == .invalid)
         #expect(code { _ = try memory.read(Position.self) } == .absent)

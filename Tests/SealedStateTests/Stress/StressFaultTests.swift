@@ -11,7 +11,7 @@ import Testing
     // writers:  lock, read, add one, write, acknowledge … killed … another goes on       | the last one ends each
     // record readers:  read, read … killed … another never sees less … stopped, woken           | see it
     // watchers: get some states, in order … killed … another gets the present one    | get it
-    @Test func nothingAcknowledgedIsLostAndNobodyLooksBack() throws {
+    @Test func nothingAcknowledgedIsLostAndNoReaderGoesBack() throws {
         let sandbox = try StressSandbox()
         let wanted = isLongForm ? 3000 : 40
         let outcomes = try concurrently(StressSandbox.writers + 10) { slot in

@@ -107,7 +107,7 @@ private struct SharedAuthState: SealedRecord, Equatable {
         #expect(try digest.matches(Self.token, in: fixture.open()))
     }
 
-    @Test func anotherGroupCannotTell() throws {
+    @Test func anotherGroupCannotDetectIt() throws {
         let other = try StoreFixture("group.com.example.other").open()
         let digest = try store.digest(of: Self.token)
         #expect(code { _ = try digest.matches(Self.token, in: other) } == .unknownKey)

@@ -33,7 +33,7 @@ struct ContainerWatchTests {
         #expect(try await updates.next(\.value?.text) == "in a new directory")
     }
 
-    @Test func theContainerIsRemovedAndMadeAnew() async throws {
+    @Test func theContainerIsRemovedAndMadeAgain() async throws {
         let updates = try await watching()
         try FileTree.remove(fixture.container)
         _ = try await updates.next { $0.absence == .containerMissing }
@@ -79,7 +79,7 @@ struct ContainerWatchTests {
         #expect(try await updates.next(\.value?.text) == "after")
     }
 
-    @Test func aContainerThatIsNotSafeIsRefusedAndAMendedOneWatchedOn() async throws {
+    @Test func aContainerThatIsNotSafeIsRefusedAndARepairedOneWatchedOn() async throws {
         let updates = try await watching()
         #expect(rename(fixture.container, fixture.container + ".away") == 0)
         #expect(try await updates.next(\.absence) == .containerMissing)

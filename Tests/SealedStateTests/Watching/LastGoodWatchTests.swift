@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Watching with the last good value", .timeLimit(.minutes(5)))
 struct LastGoodWatchTests {
-    @Test func aRefusedBlobIsToldWithTheLastGoodValue() async throws {
+    @Test func aRefusedBlobIsReportedWithTheLastGoodValue() async throws {
         let fixture = try StoreFixture()
         let store = try fixture.open { $0.rejectionPolicy = .keepLastGood }
         try await store.write(Note(text: "good"))

@@ -12,7 +12,7 @@ final class LockWatchTests {
     init() throws { sandbox = try ProtectedSandbox() }
     deinit { sandbox.end() }
 
-    @Test func unlockingAndLockingAreTold() async throws {
+    @Test func unlockingAndLockingAreReported() async throws {
         try await sandbox.person.write(Guarded(number: 1))
         let updates = Watching(try sandbox.service.updates(of: Guarded.self))
         #expect(try await updates.next(\.refusal) == .locked)
@@ -24,7 +24,7 @@ final class LockWatchTests {
         }
     }
 
-    @Test func whatIsWrittenWhileLockedIsToldOnceUnlocked() async throws {
+    @Test func aValueWrittenWhileLockedIsReportedAfterTheUnlock() async throws {
         try await sandbox.person.write(Guarded(number: 1))
         let updates = Watching(try sandbox.service.updates(of: Guarded.self))
         #expect(try await updates.next(\.refusal) == .locked)

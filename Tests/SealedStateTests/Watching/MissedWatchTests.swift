@@ -29,7 +29,7 @@ private final class Once: Sendable {
 }
 
 /// Tests of events between a look and its consequences.
-@Suite("Watching what comes during a look", .timeLimit(.minutes(5)))
+@Suite("Watching: changes during a check", .timeLimit(.minutes(5)))
 struct MissedWatchTests {
     let fixture: StoreFixture
 
@@ -37,7 +37,7 @@ struct MissedWatchTests {
 
     // look | refuses: not yet valid ............. asks when it will be: it is by now
     // time | ......................... has come
-    @Test func aBeginningThatComesDuringTheLookIsTold() async throws {
+    @Test func aBeginningDuringTheCheckIsReported() async throws {
         let clock = TestClock(Date())
         try await fixture.open().write(Note(text: "early"))
         let store = try fixture.open { options in
@@ -62,13 +62,13 @@ struct MissedWatchTests {
         let updates = Watching(try store.updates(of: Note.self))
         #expect(try await updates.next(\.value?.text) == "good")
         try await fixture.open { $0.now = { clock.now + 250 } }.write(Note(text: "early"))
-        let told = try await updates.next { $0.rejection == nil || $0.value?.text == "early" }
-        #expect(told.value?.text == "early")
+        let reported = try await updates.next { $0.rejection == nil || $0.value?.text == "early" }
+        #expect(reported.value?.text == "early")
     }
 
     // look    | A is refused ....................... takes the mark: B's
     // another | ............ accepts B, refuses it
-    @Test func theRefusalOfABlobThatAnotherThreadAcceptedDuringTheLookIsTold() async throws {
+    @Test func theRefusalOfABlobThatAnotherThreadAcceptedDuringTheLookIsReported() async throws {
         let during = Once()
         let store = try fixture.open { $0.onRejection = { _ in during.run() } }
         let writer = try fixture.open()
@@ -81,14 +81,14 @@ struct MissedWatchTests {
             }
         }
         let updates = Watching(try store.updates(of: Note.self))
-        let told = try await updates.next()
+        let reported = try await updates.next()
         let standing = try #require(refusal { _ = try store.read(Note.self) })
-        #expect(told.refusal == .undecodable)
-        #expect(told.rejection?.reason == standing.reason)
+        #expect(reported.refusal == .undecodable)
+        #expect(reported.rejection?.reason == standing.reason)
     }
 
     // watcher | gets 1 | no descriptors: refused | descriptors again: gets 2, without a further change
-    @Test func aLackOfDescriptorsIsNotTheLastThingTold() throws {
+    @Test func aLackOfDescriptorsIsNotTheLastThingReported() throws {
         let store = try fixture.open()
         try store.write(ProbeRecord(number: 1))
         let words = ["watch", fixture.place.path, fixture.group.identifier, ProbeRecord.recordName, "-"]
@@ -108,7 +108,7 @@ struct MissedWatchTests {
         try #require(result.exitCode == 0)
     }
 
-    @Test func aContainerThatOthersMayWriteToIsRefusedUntilItIsMended() async throws {
+    @Test func aContainerThatOthersMayWriteToIsRefusedUntilItIsRepaired() async throws {
         let store = try fixture.open()
         try await store.write(Note(text: "safe"))
         let updates = Watching(try store.updates(of: Note.self))

@@ -57,7 +57,7 @@ struct OpaqueContainerTests {
         #expect(try await updates.next { $0.value != nil }.value?.text == "after")
     }
 
-    @Test func aWriterThatStillHasTheOldContainerOpenIsToldInsteadOfWritingIntoTheTrash() throws {
+    @Test func aWriterWithTheOldContainerOpenFailsInsteadOfWritingIntoTheTrash() throws {
         let store = try fixture.open()
         try store.write(Note(text: "before"))
         let trashed = try #require(try registry.reset())
@@ -67,7 +67,7 @@ struct OpaqueContainerTests {
         try fixture.open().write(Note(text: "kept"), named: "other")
     }
 
-    @Test func aDamagedRegistryIsSaidAndTheContainerLeftAlone() throws {
+    @Test func aDamagedRegistryIsReportedAndTheContainerLeftAlone() throws {
         let store = try fixture.open()
         try store.write(Note(text: "there"))
         let file = fixture.place.path("Registry/\(fixture.group)/container.plist")

@@ -14,7 +14,7 @@ struct RecordChangesTests {
         store = try fixture.open()
     }
 
-    @Test func whatIsThereComesFirst() async throws {
+    @Test func existingFilesComeFirst() async throws {
         try await store.write(Note(text: "a"), named: "b")
         try await store.write(Note(text: "a"), named: "deep/er/a")
         let changes = Following(try store.changes())
@@ -27,7 +27,7 @@ struct RecordChangesTests {
         #expect(third.name == "deep/er/a" && !third.isInitial && third.provenance?.sequence == 2)
     }
 
-    @Test func recordsInNewDirectoriesAreTold() async throws {
+    @Test func recordsInNewDirectoriesAreReported() async throws {
         let changes = Following(try store.changes())
         for name in ["first", "a/b/c/d/e/f/g/h", "a/b/other", "x/y"] {
             try await store.write(Note(text: name), named: name)
@@ -42,7 +42,7 @@ struct RecordChangesTests {
         #expect(try await changes.next(\.name) == Note.recordName)
     }
 
-    @Test func aDeletionIsToldAndThePurgeAfterIt() async throws {
+    @Test func aDeletionIsReportedAndThePurgeAfterIt() async throws {
         try await store.write(Note(text: "a"))
         let changes = Following(try store.changes())
         #expect(try await changes.next(\.word) == "value")
@@ -55,7 +55,7 @@ struct RecordChangesTests {
         #expect(try await changes.next(\.word) == "value")
     }
 
-    @Test func aRefusalIsToldWithItsReason() async throws {
+    @Test func aRefusalIsReportedWithItsReason() async throws {
         try await store.write(Note(text: "first"))
         let old = try fixture.blob()
         try await store.write(Note(text: "second"))
@@ -71,14 +71,14 @@ struct RecordChangesTests {
         #expect(try await changes.next(\.provenance?.sequence) == 3)
     }
 
-    @Test func whatNobodyCanNameIsToldAsRefused() async throws {
+    @Test func unnameableFilesAreReportedAsRefused() async throws {
         let changes = Following(try store.changes())
         try fixture.plant([1], "a name with späces")
         let change = try await changes.next()
         #expect(change.name == "a name with späces" && change.refusal == .invalidName)
     }
 
-    @Test func aTouchedFileTellsNothing() async throws {
+    @Test func aTouchedFileShowsNothing() async throws {
         try await store.write(Note(text: "a"), named: "a")
         let changes = Following(try store.changes())
         #expect(try await changes.next(\.name) == "a")
@@ -88,7 +88,7 @@ struct RecordChangesTests {
         #expect(try await changes.next(\.name) == "b")
     }
 
-    @Test func whoeverSetsTheTimesBackIsToldAll() async throws {
+    @Test func aProgramThatResetsTheTimesIsNotifiedOfAll() async throws {
         try await store.write(Note(text: "a"))
         let changes = Following(try store.changes())
         #expect(try await changes.next(\.word) == "value")
@@ -104,7 +104,7 @@ struct RecordChangesTests {
         #expect(try await changes.next(\.refusal) == .tampered)
     }
 
-    @Test func namedRecordsAreToldAsAbsentAndNoOthersAtAll() async throws {
+    @Test func namedRecordsAreReportedAsAbsentAndNoOthersAtAll() async throws {
         let changes = Following(try store.changes(of: ["a/b", Note.recordName]))
         let first = try await changes.next()
         #expect(first.name == "a/b" && first.word == "absent" && first.isInitial)
@@ -115,18 +115,18 @@ struct RecordChangesTests {
         #expect(third.name == "a/b" && third.word == "value" && !third.isInitial)
     }
 
-    @Test func aNameThatIsNoneIsRefused() throws {
+    @Test func aNameWithoutAValidFormIsRefused() throws {
         #expect(code { _ = try store.changes(of: ["no name"]) } == .invalidName)
     }
 
-    @Test func aValueThatExpiresIsToldAsStale() async throws {
+    @Test func aValueThatExpiresIsReportedAsStale() async throws {
         try await store.write(Note(text: "a", expiresAt: Date() + 3), named: "a")
         let changes = Following(try store.changes())
         #expect(try await changes.next(\.word) == "value")
         #expect(try await changes.next(\.refusal) == .stale)
     }
 
-    @Test func theContainerIsRemovedAndMadeAnew() async throws {
+    @Test func theContainerIsRemovedAndMadeAgain() async throws {
         try await store.write(Note(text: "a"), named: "a/b")
         let changes = Following(try store.changes())
         #expect(try await changes.next(\.word) == "value")
@@ -154,7 +154,7 @@ struct RecordChangesTests {
         #expect(seen == ["a/b/c": "absent", "a-away/b/c": "wrongName"])
     }
 
-    @Test func severalIteratorsAreToldEverything() async throws {
+    @Test func severalIteratorsReceiveEverything() async throws {
         let sequence = try store.changes()
         let (first, second) = (Following(sequence), Following(sequence))
         try await store.write(Note(text: "a"))

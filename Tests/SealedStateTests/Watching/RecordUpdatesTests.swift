@@ -39,7 +39,7 @@ struct RecordUpdatesTests {
         #expect(try await updates.next(\.value?.number) == 51)
     }
 
-    @Test func eachStateIsToldOnce() async throws {
+    @Test func eachStateIsReportedOnce() async throws {
         try await store.write(Note(text: "first"))
         let updates = Watching(try store.updates(of: Note.self))
         #expect(try await updates.next(\.value?.text) == "first")
@@ -52,7 +52,7 @@ struct RecordUpdatesTests {
         #expect(try await updates.next(\.value?.text) == "second")
     }
 
-    @Test func aDeletionIsToldAndSoIsTheNextWrite() async throws {
+    @Test func aDeletionIsReportedAndSoIsTheNextWrite() async throws {
         try await store.write(Note(text: "first"))
         let updates = Watching(try store.updates(of: Note.self))
         #expect(try await updates.next(\.value?.text) == "first")
@@ -64,7 +64,7 @@ struct RecordUpdatesTests {
         #expect(try await updates.next(\.absence) == .absent)
     }
 
-    @Test func aRefusedBlobIsToldAndSoIsTheGoodOneAfterIt() async throws {
+    @Test func aRefusedBlobIsReportedAndSoIsTheGoodOneAfterIt() async throws {
         try await store.write(Note(text: "first"))
         let good = try fixture.blob()
         var bad = good
@@ -80,7 +80,7 @@ struct RecordUpdatesTests {
         #expect(try await updates.next(\.refusal) == .replayed)
     }
 
-    @Test func valuesThatAreRefusedForWhatTheySayAreToldOneByOne() async throws {
+    @Test func valuesThatAreRefusedForWhatTheySayAreReportedOneByOne() async throws {
         let updates = Watching(try store.updates(of: Note.self))
         #expect(try await updates.next(\.absence) == .absent)
         for round in 0..<3 {
@@ -89,7 +89,7 @@ struct RecordUpdatesTests {
         }
     }
 
-    @Test func everyIteratorIsToldEverything() async throws {
+    @Test func everyIteratorReceivesEverything() async throws {
         let updates = try store.updates(of: Note.self)
         let (first, second) = (Watching(updates), Watching(updates))
         #expect(try await first.next(\.absence) == .absent)
@@ -108,7 +108,7 @@ struct RecordUpdatesTests {
         #expect(code { _ = try store.updates(of: Note.self, named: "../x") } == .invalidName)
     }
 
-    @Test func aRecordInADirectoryThatIsMadeLaterIsTold() async throws {
+    @Test func aRecordInADirectoryThatIsMadeLaterIsReported() async throws {
         let updates = Watching(try store.updates(of: Note.self, named: "a/b/c/d"))
         #expect(try await updates.next(\.absence) == .absent)
         try await store.write(Note(text: "deep"), named: "a/b/c/d")

@@ -35,21 +35,21 @@ struct UpdateCursorTests {
             !text.contains("a secret") && !text.contains(Array("a secret".utf8).map { String($0, radix: 16) }.joined()))
     }
 
-    @Test func theStateItStandsForIsNotToldAgain() async throws {
+    @Test func theStateThatItRepresentsIsNotReportedAgain() async throws {
         try await store.write(Note(text: "known"))
         let updates = Watching(try store.updates(of: Note.self, from: try await cursor()))
         try await store.write(Note(text: "new"))
         #expect(try await updates.next(\.value?.text) == "new")
     }
 
-    @Test func aNewerStateIsToldAtOnce() async throws {
+    @Test func aNewerStateIsReportedAtOnce() async throws {
         try await store.write(Note(text: "known"))
         let cursor = try await cursor()
         try await store.write(Note(text: "new"))
         #expect(try await Watching(try store.updates(of: Note.self, from: cursor)).next(\.value?.text) == "new")
     }
 
-    @Test func theSameBlobInAnotherStateIsTold() async throws {
+    @Test func theSameBlobInAnotherStateIsReported() async throws {
         try await store.write(Note(text: "known"))
         let cursor = try await cursor()
         var blob = try fixture.blob()
@@ -75,7 +75,7 @@ struct UpdateCursorTests {
         #expect(code { _ = try store.updates(of: Note.self, from: foreign) } == .invalidCursor)
     }
 
-    @Test func textThatIsNoCursorIsRefused() async throws {
+    @Test func textThatIsNotACursorIsRefused() async throws {
         let good = try await cursor().description
         let last = good.last == "0" ? "1" : "0"
         let bad = [

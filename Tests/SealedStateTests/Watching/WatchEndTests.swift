@@ -23,7 +23,7 @@ struct WatchEndTests {
         await task.value
     }
 
-    @Test func aTaskThatWasCancelledBeforeIsToldNothing() async throws {
+    @Test func aTaskCancelledBeforeReceivesNothing() async throws {
         let updates = try store.updates(of: Note.self)
         let task = Task {
             while !Task.isCancelled { await Task.yield() }

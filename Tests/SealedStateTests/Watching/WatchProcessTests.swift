@@ -38,15 +38,15 @@ struct WatchProcessTests {
 
     // writers  | 1 to 8 add one to the record in turn         | ended
     // watchers |        look at some of the values, in order  | the last value
-    @Test func everyWatcherIsToldTheLastValueOfEightWriters() throws {
+    @Test func everyWatcherReceivesTheLastValueOfEightWriters() throws {
         let watchers = try (0..<3).map { _ in try watcher() }
         for watcher in watchers { #expect(try state(watcher) == "absent absent") }
         let words = ["store-increment", fixture.place.path, fixture.group.identifier, "40"]
         let writers = try (0..<8).map { _ in try ChildProcess("sealed-probe", words) }
         for writer in writers { #expect(try writer.finish().exitCode == 0) }
         for watcher in watchers {
-            let told = numbers(try states(watcher, until: "value 320"))
-            #expect(told == told.sorted() && Set(told).count == told.count)
+            let reported = numbers(try states(watcher, until: "value 320"))
+            #expect(reported == reported.sorted() && Set(reported).count == reported.count)
         }
     }
 
@@ -66,7 +66,7 @@ struct WatchProcessTests {
         #expect(try state(watcher) == "value 5001")
     }
 
-    @Test func aKilledWriterIsNoticedByNobody() throws {
+    @Test func aKilledWriterDoesNotAffectReaders() throws {
         let watcher = try watcher()
         #expect(try state(watcher) == "absent absent")
         let words = ["store-write-loop", fixture.place.path, fixture.group.identifier, "100000"]
@@ -77,8 +77,8 @@ struct WatchProcessTests {
             _ = try writer.finish()
         }
         let last = try store.snapshot(of: ProbeRecord.self).value.number
-        let told = try states(watcher, until: "value \(last)")
-        #expect(told.allSatisfy { $0.hasPrefix("value ") })
+        let reported = try states(watcher, until: "value \(last)")
+        #expect(reported.allSatisfy { $0.hasPrefix("value ") })
     }
 
     @Test func aCursorIsResumedFromInAnotherProcess() throws {

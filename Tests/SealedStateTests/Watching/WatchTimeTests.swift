@@ -27,15 +27,15 @@ struct WatchTimeTests {
         let end = Date() + 1
         try await store.write(Note(text: "short", expiresAt: end))
         let updates = Watching(try store.updates(of: Note.self))
-        var told = [try await updates.next()]
+        var reported = [try await updates.next()]
         try await store.write(Note(text: "for ever"))
         let isInTime = Date() < end
         // Beyond the alarm that was set for the first one.
         try await Task.sleep(for: .seconds(1.3))
-        told.append(try await updates.next())
+        reported.append(try await updates.next())
         try await store.write(Note(text: "last"))
-        told.append(try await updates.next())
-        if isInTime { #expect(told.map(\.value?.text) == ["short", "for ever", "last"]) }
+        reported.append(try await updates.next())
+        if isInTime { #expect(reported.map(\.value?.text) == ["short", "for ever", "last"]) }
     }
 
     @Test func aValueOfTheMaximumAgeIsRefused() async throws {
@@ -46,7 +46,7 @@ struct WatchTimeTests {
         #expect(update.refusal == .stale)
     }
 
-    @Test func aValueOfTheFutureIsToldWhenItsTimeHasCome() async throws {
+    @Test func aValueOfTheFutureIsReportedWhenItsTimeHasCome() async throws {
         let writer = try fixture.open { $0.now = { Date() + 1.2 } }
         try await writer.write(Note(text: "early"))
         let reader = try fixture.open { $0.clockSkew = .milliseconds(200) }

@@ -21,7 +21,7 @@ import Testing
         return store
     }
 
-    @Test func removedRosterGoesOnFromTheMemory() throws {
+    @Test func removedRosterContinuesFromTheMemory() throws {
         let sandbox = try WritersSandbox()
         let app = try sandbox.open(as: sandbox.app)
         try app.write(note)
@@ -103,7 +103,8 @@ import Testing
         #expect(error.code == .wrongTeamKey)
     }
 
-    @Test(arguments: [0, 40, 100, -70, -1]) func damagedRosterIsRefusedAndTheAcceptedOneGoesOn(_ offset: Int) throws {
+    @Test(arguments: [0, 40, 100, -70, -1]) func damagedRosterIsRefusedAndTheAcceptedOneContinues(_ offset: Int) throws
+    {
         let sandbox = try WritersSandbox()
         let app = try sandbox.open(as: sandbox.app)
         try app.write(note)
@@ -185,7 +186,7 @@ import Testing
         #expect(code { try app.write(note) } == .notAuthorized)
     }
 
-    @Test func recordOfANewerRosterSaysSo() throws {
+    @Test func recordOfANewerRosterIsReportedAsSuch() throws {
         let sandbox = try WritersSandbox(roster: nil)
         try sandbox.put(sandbox.signed(2))
         try sandbox.open(as: sandbox.app).write(note)
@@ -325,7 +326,7 @@ import Testing
         #expect(try read(app) == note)
     }
 
-    @Test func unsafeMemoryIsNoMissingOne() throws {
+    @Test func unsafeMemoryIsNotMissingMemory() throws {
         let sandbox = try WritersSandbox()
         try sandbox.open(as: sandbox.app).write(note)
         chmod(sandbox.fixture.place.path("Rosters"), 0o777)

@@ -40,7 +40,7 @@ import Testing
         #expect(try read(reader) == note)
     }
 
-    @Test func honestWriterGoesOnAfterAnUnsignedBlobFarAhead() throws {
+    @Test func honestWriterContinuesAfterAnUnsignedBlobFarAhead() throws {
         let sandbox = try WritersSandbox()
         let app = try sandbox.open(as: sandbox.app)
         let first = try app.write(note)

@@ -23,12 +23,12 @@ func notificationPostLoopCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `notification-observe HOME GROUP NAME`: prints `observing`, then `told` for each notification, until the end of its
+/// `notification-observe HOME GROUP NAME`: prints `observing`, then `notified` for each notification, until the end of its
 /// input.
 func notificationObserveCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3 else { return 64 }
     return answering { () throws(AppGroupError) in
-        let observation = try center(arguments).observe(arguments[2]) { sayAtOnce("told") }
+        let observation = try center(arguments).observe(arguments[2]) { sayAtOnce("notified") }
         sayAtOnce("observing")
         while readLine() != nil {}
         observation.cancel()

@@ -8,7 +8,7 @@
 // The number of arguments with the program's name; 0 where the C library passes none to initialisers.
 int32_t clinux_argument_count(void);
 
-// The arguments with a NULL behind the last one, as main(3) gets them; NULL where there are none. They stay valid until the
+// The arguments with a NULL after the last one, as main(3) gets them; NULL without arguments. They stay valid until the
 // process ends.
 char *const *clinux_arguments(void);
 

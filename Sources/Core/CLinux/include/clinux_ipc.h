@@ -1,28 +1,28 @@
-// System V semaphores and shared memory, who is at the other end of a socket, and atomic access to shared memory: types and
+// System V semaphores and shared memory, the peer of a socket, and atomic access to shared memory: types and
 // status codes, no policy. The contract of clinux.h holds for everything that makes a system call.
 #ifndef CLINUX_IPC_H
 #define CLINUX_IPC_H
 
 #include <stdint.h>
 
-// What svipc(7) calls the permissions of an object.
+// The permissions of an object, svipc(7).
 typedef struct {
     uint32_t owner;          // uid
     uint32_t group;          // gid
-    uint32_t creator;        // cuid: has the owner's rights for good
-    uint32_t creator_group;  // cgid: its members have the unix group's rights for good
+    uint32_t creator;        // cuid: has the owner's rights permanently
+    uint32_t creator_group;  // cgid: its members have the unix group's rights permanently
     uint32_t mode;           // the nine permission bits, and flags of segments above them
     uint64_t size;           // semaphores in the set; bytes of the segment
 } clinux_ipc_status;
 
-enum { CLINUX_SHM_DEST = 01000 };  // in `mode`: removed, and there until its last user detaches
+enum { CLINUX_SHM_DEST = 01000 };  // in `mode`: removed, but present until its last user detaches
 
-// semget(2) with IPC_CREAT and IPC_EXCL. Returns the id; -EEXIST, -ENOSPC where the system has no more.
+// semget(2) with IPC_CREAT and IPC_EXCL. Returns the id; -EEXIST, -ENOSPC at the system's limit.
 int32_t clinux_sem_make(uint32_t key, int32_t count, uint32_t mode);
 // semget(2) of one that exists, without asking for any permission. Returns the id or -ENOENT.
 int32_t clinux_sem_find(uint32_t key);
-// semctl(2): IPC_STAT; IPC_SET of owner, unix group and mode; SETALL, of all that the set has; GETVAL; IPC_RMID. A set that is
-// gone: -EIDRM, -EINVAL.
+// semctl(2): IPC_STAT; IPC_SET of owner, unix group and mode; SETALL of all semaphores in the set; GETVAL; IPC_RMID. -EIDRM or
+// -EINVAL for a removed set.
 int32_t clinux_sem_status(int32_t id, clinux_ipc_status *status);
 int32_t clinux_sem_give(int32_t id, uint32_t owner, uint32_t group, uint32_t mode);
 int32_t clinux_sem_set_all(int32_t id, const uint16_t *values);
@@ -30,17 +30,17 @@ int32_t clinux_sem_value(int32_t id, int32_t index);
 int32_t clinux_sem_remove(int32_t id);
 
 enum { CLINUX_SEM_UNDO = 1, CLINUX_SEM_NO_WAIT = 2 };
-// semtimedop(2) of one semaphore. -EAGAIN when the time is over, or with CLINUX_SEM_NO_WAIT at once; -ERANGE beyond 32767.
+// semtimedop(2) of one semaphore. -EAGAIN after the time limit, or immediately with CLINUX_SEM_NO_WAIT; -ERANGE beyond 32767.
 // `nanoseconds` < 0: no limit.
 int32_t clinux_sem_add(int32_t id, int32_t index, int32_t change, int32_t flags, int64_t nanoseconds);
 
-// shmget(2), shmctl(2), as above. IPC_RMID removes the name; who has it attached keeps it.
+// shmget(2), shmctl(2), as above. IPC_RMID removes the name; processes that have it attached keep it.
 int32_t clinux_shm_make(uint32_t key, uint64_t size, uint32_t mode);
 int32_t clinux_shm_find(uint32_t key);
 int32_t clinux_shm_status(int32_t id, clinux_ipc_status *status);
 int32_t clinux_shm_give(int32_t id, uint32_t owner, uint32_t group, uint32_t mode);
 int32_t clinux_shm_remove(int32_t id);
-// shmat(2) wherever there is room; the address goes to `address`. Ends with clinux_shm_detach.
+// shmat(2) at an address that the kernel chooses; it is stored in `address`. Ends with clinux_shm_detach.
 int32_t clinux_shm_attach(int32_t id, void **address);
 int32_t clinux_shm_detach(const void *address);
 
@@ -54,7 +54,7 @@ static inline uint64_t clinux_load_acquire(const void *place) {
 static inline void clinux_store_release(void *place, uint64_t value) {
     __atomic_store_n((uint64_t *)place, value, __ATOMIC_RELEASE);
 }
-// What was read before it was read before whatever is read after it; the same of what was written.
+// A fence: reads before it happen before reads after it; likewise for writes.
 static inline void clinux_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 
 #endif

@@ -106,7 +106,7 @@ package final class WatermarkTable: Sendable {
         if memory.withLock({ $0.isUnread }) { return load() }
         let (news, elsewhere) = (log.news(), log.newsElsewhere())
         guard !news.isEmpty || !elsewhere.isEmpty else { return }
-        // What this table knows is not stored again, or two programs would copy it to each other for ever.
+        // States that this table knows are not stored again, or two programs would copy it to each other for ever.
         let added = memory.withLock { memory in
             memory.merge(news)
             let added = elsewhere.filter { memory.states[$0.key]?.isMissing($0.value) ?? true }

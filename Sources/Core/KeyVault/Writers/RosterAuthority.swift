@@ -43,7 +43,7 @@ package final class RosterAuthority: Sendable {
         /// The reason why the acceptance could not be remembered. Each later look tries again.
         package var notRemembered: VaultError?
 
-        /// What a memory of the roster in force contains.
+        /// The contents of a memory of the roster in force.
         fileprivate var contents: RosterMemory.Contents? {
             roster.map { RosterMemory.Contents(teamKey: $0.roster.team, roster: $0) }
         }
@@ -139,7 +139,7 @@ package final class RosterAuthority: Sendable {
         if let loaded, known.memory != note { memory.keep(loaded) }
         var current = Self.decide(
             group, container, memory, stated, loaded ?? known.current.contents, previous: before, hasFile: file != nil)
-        // What a person took out of the memory is not put back.
+        // A state that a person removed from the memory is not restored.
         let isTakenOut = loaded == nil && known.memory != note
         if known.current.notRemembered != nil, current.roster == before, !isTakenOut, let contents = current.contents {
             current.notRemembered = Self.remember(contents, in: memory)

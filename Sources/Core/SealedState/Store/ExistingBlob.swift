@@ -32,7 +32,7 @@ package struct RefusedBlob {
 }
 
 /// The header that was verified last under one name during a write. Bytes that are read again unchanged need no key;
-/// the header is judged anew each time.
+/// the header is judged again each time.
 package final class SeenHeader {
     private var bytes: [UInt8] = []
     private var header: VerifiedHeader?

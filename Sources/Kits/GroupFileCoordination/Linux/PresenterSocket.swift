@@ -51,7 +51,7 @@ enum PresenterSocket {
     enum Arrival {
         case open(PresenterLink)
         case foreign
-        case nobody
+        case noConnection
         /// A connection waits, but this process or the system has no descriptor or memory for it now.
         case exhausted
     }
@@ -60,7 +60,7 @@ enum PresenterSocket {
         switch LocalSocket.accept(listener) {
         case .success(let accepted?):
             link(Descriptor(owning: accepted, path: "a presenter's socket"), in: domain).map { .open($0) } ?? .foreign
-        case .success(nil): .nobody
+        case .success(nil): .noConnection
         case .failure: .exhausted
         }
     }

@@ -89,7 +89,7 @@ extension AuditCheck {
         let remedy = FindingPlace(template: ()).filling(check.remedy)
         var parts = [
             "\(check.id)\n\(check.title)", wrapped("Severity: \(check.severity), as a rule."), wrapped(check.meaning),
-            wrapped("What to do: \(remedy)"),
+            wrapped("Remedy: \(remedy)"),
         ]
         if !check.references.isEmpty {
             parts.append(wrapped("OWASP MASVS and MASTG: \(check.references.joined(separator: ", "))."))

@@ -90,7 +90,7 @@ struct Diagnosis {
     var json: JSONText {
         .object([
             ("check", .string(id)), ("state", .string(state.rawValue)), ("detail", .string(detail)),
-            ("mend", .string(remedy)),
+            ("mend", .string(remedy)),  // words: a key of the published JSON
         ])
     }
 }

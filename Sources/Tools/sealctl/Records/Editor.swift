@@ -21,7 +21,7 @@ struct Editor: Sendable {
         isStated = stated != nil
     }
 
-    /// Refuses an edit that nobody could end. It is called before anything is opened.
+    /// Refuses an edit that could not be ended. It is called before anything is opened.
     ///
     /// - Throws: `Failure` `noTerminal` if the environment names no editor and standard input or output is no terminal.
     func requireTerminal() throws(Failure) {

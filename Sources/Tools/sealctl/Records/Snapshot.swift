@@ -128,7 +128,7 @@ enum SnapshotChoice {
     /// A file that belongs into the copy and cannot be read.
     case unreadable(FileError)
 
-    /// The library's own files, which a restored container gets anew.
+    /// The library's own files, which the library creates again in a restored container.
     private static let machinery: Set<String> = [
         ContainerLayout.lockFile, ContainerLayout.leaseFile, ContainerLayout.metadata, ContainerLayout.coordination,
         ContainerLayout.ipc, ContainerLayout.sockets, ContainerLayout.notifications,

@@ -45,8 +45,8 @@ struct Confirmation: ParsableArguments {
 /// Names of affected users and programs, for a sentence.
 enum Affected {
     /// Returns a list such as `a, b and 3 more`, or the alternative if it is empty.
-    static func list(_ names: [String], orElse nobody: String) -> String {
-        guard !names.isEmpty else { return nobody }
+    static func list(_ names: [String], orElse alternative: String) -> String {
+        guard !names.isEmpty else { return alternative }
         let shown = names.prefix(5).joined(separator: ", ")
         return names.count > 5 ? "\(shown) and \(names.count - 5) more" : shown
     }

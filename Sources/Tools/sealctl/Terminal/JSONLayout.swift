@@ -1,4 +1,4 @@
-/// Lays checked JSON out anew: the order and every value stay as they are.
+/// Formats checked JSON: the order and every value stay unchanged.
 struct JSONLayout {
     private let json: UnsafeRawBufferPointer
     private let isIndented: Bool
@@ -26,7 +26,7 @@ struct JSONLayout {
             if json[position] == UInt8(ascii: "\"") {
                 position = layout.copyString(from: position)
             } else {
-                layout.lay(json[position], at: position)
+                layout.layOut(json[position], at: position)
                 position += 1
             }
         }
@@ -62,7 +62,7 @@ struct JSONLayout {
         return position + 1
     }
 
-    private mutating func lay(_ byte: UInt8, at position: Int) {
+    private mutating func layOut(_ byte: UInt8, at position: Int) {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             output.append(byte)

@@ -73,7 +73,7 @@ enum HostileBinaryLists {
             ("number of 32 bytes", [0x15] + [UInt8](repeating: 0, count: 32)),
             ("number over 64 bits", [0x14, 1] + [UInt8](repeating: 0, count: 15)),
             ("real of 2 bytes", [0x21, 0, 0]), ("real cut", [0x23, 0]), ("date of 4 bytes", [0x32, 0, 0, 0, 0]),
-            ("date that is none", [0x33, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0]),
+            ("date that is NaN", [0x33, 0x7F, 0xF8, 0, 0, 0, 0, 0, 0]),
             ("date beyond the year 9999", [0x33, 0x7F, 0xE0, 0, 0, 0, 0, 0, 0]),
             ("text that is not ASCII", [0x51, 0x80]), ("half a character", [0x61, 0xD8, 0x3D]),
             ("the other half first", [0x62, 0xDE, 0, 0xD8, 0x3D]),

@@ -52,7 +52,7 @@ enum HostileProfiles {
 
     private static var envelopes: [Case] {
         [
-            ("XML that nobody signed", { list("", nil) }), ("text", { Array("hello".utf8) }),
+            ("unsigned XML", { list("", nil) }), ("text", { Array("hello".utf8) }),
             ("zeros", { [UInt8](repeating: 0, count: 1 << 20) }),
             ("a length of 1 GiB", { [0x30, 0x84, 0x40, 0, 0, 0] }),
             ("a length of 2^64 - 1", { [0x30, 0x88] + [UInt8](repeating: 255, count: 8) }),
@@ -77,7 +77,7 @@ enum HostileProfiles {
             ("no version", { message(list("", nil), version: []) }),
             ("a version that is text", { message(list("", nil), version: [0x0C, 1, 0x61]) }),
             (
-                "a certificate that is none",
+                "an invalid certificate",
                 { message(list("", nil), certificates: Der.tagged(0, Der.sequence([5, 0]))) }
             ),
             ("an empty certificate", { message(list("", nil), certificates: Der.tagged(0, Der.sequence([]))) }),

@@ -57,7 +57,9 @@ private func keyFaults() -> [Vector] {
     (ahead.epoch, behind.epoch) = (4, 2)
     return [
         fault(19, "unknown-key", .unknownKey, "The reader holds another key.", blob, key: .b),
-        fault(19, "key-id-of-nobody", .unknownKey, "A key id that no key has.", changed(blob, at: 48)),
+        fault(
+            19, "key-id-of-nobody",  // words: the id of a published vector
+            .unknownKey, "A key id that no key has.", changed(blob, at: 48)),
         fault(
             20, "key-of-another-suite", .wrongSuite, "The vault has suite 2 for that key.", blob, key: .ofAnotherSuite),
         fault(21, "epoch-behind", .wrongEpoch, "The vault has a later epoch for that key.", blob, key: ahead),

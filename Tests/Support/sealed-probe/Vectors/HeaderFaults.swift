@@ -34,7 +34,7 @@ private func preambleFaults() -> [Vector] {
 private func fieldFaults() -> [Vector] {
     [
         value(7, "flag-reserved", .unsupportedFormat, "The lowest flag that is not defined.", at: 7, [8]),
-        value(7, "flag-unknown", .unsupportedFormat, "A flag that nobody knows.", at: 7, [0x80]),
+        value(7, "flag-unknown", .unsupportedFormat, "An unknown flag.", at: 7, [0x80]),
         value(8, "codec-3", .unsupportedFormat, "Codec 3.", at: 104, [3]),
         value(8, "reserved-first", .unsupportedFormat, "The first reserved byte is set.", at: 105, [1]),
         value(8, "reserved-last", .unsupportedFormat, "The last reserved byte is set.", at: 111, [1]),
