@@ -19,7 +19,7 @@ import Testing
         let report = try sandbox.audit()
         #expect(report.ids == ["record.missing"])
         #expect(report.withKeys && !report.isClean)
-        let tag = try sandbox.store().context(ofRecord: "state").nameTag.description
+        let tag = try sandbox.store().places.place(stored: "state").context.nameTag.description
         let finding = try #require(report.finding("record.missing"))
         #expect(finding.severity == .high && finding.confidence == .certain)
         #expect(finding.detail.contains("1 ") && finding.detail.contains(tag))

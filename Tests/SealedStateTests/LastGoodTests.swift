@@ -143,7 +143,7 @@ import Testing
     @Test func aStoreThatRefusesKeepsNothing() throws {
         let strict = try fixture.open()
         _ = try strict.read(Note.self)
-        #expect(strict.reader.lastGood.entry(for: try strict.context(ofRecord: Note.recordName).nameTag) == nil)
+        #expect(strict.reader.lastGood.entry(for: try strict.places.place(Note.recordName).context.nameTag) == nil)
         try fixture.plant([1, 2, 3])
         #expect(code { _ = try strict.read(Note.self) } == .malformed)
     }
@@ -151,7 +151,8 @@ import Testing
     @Test func whatIsKeptIsSealed() throws {
         try store.write(Note(text: "a canary of the last good value"))
         _ = try store.read(Note.self)
-        let entry = try #require(store.reader.lastGood.entry(for: try store.context(ofRecord: Note.recordName).nameTag))
+        let tag = try store.places.place(Note.recordName).context.nameTag
+        let entry = try #require(store.reader.lastGood.entry(for: tag))
         #expect(entry.sealed == (try fixture.blob()))
     }
 }

@@ -36,7 +36,7 @@ struct RecordBenchmarks {
             container: container.root.descriptor.rawValue, lockFile: ContainerLayout.lockFile,
             folder: ContainerLayout.records, leaf: Self.leaf, watermarks: "\(workspace.home.watermarksPath)",
             vault: store.vault.path)
-        let context = try store.context(ofRecord: Account.recordName)
+        let context = try store.places.place(stored: Account.recordName).context
         place = cbaseline_place(context, try store.vault.activeKey(), schemaVersion: 1)
         try store.write(Account())
         payload = try store.openPayload(named: Account.recordName).plaintext.withUnsafeBytes { Data($0) }

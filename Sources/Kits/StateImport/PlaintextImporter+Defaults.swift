@@ -99,7 +99,7 @@ final class DefaultsForm: SealedForm {
     var target: String { suite }
 
     func compare() throws(StoreError) -> SealedFormState {
-        switch try store.existing(at: store.suiteForImport(suite).file.place) {
+        switch try store.reader.existing(at: store.suiteForImport(suite).file.place) {
         case .tombstone: return .different("it was deleted")
         case .nothing: return .absent
         case .value, .refused: break
@@ -141,7 +141,7 @@ final class DefaultsForm: SealedForm {
         }
         let name = suite.file.place.name
         let whole = try existing().merging(values) { _, new in new }
-        let payload = try suite.file.store.suitePayload(whole, named: name.text)
+        let payload = try suite.file.store.writer.suitePayload(whole, named: name.text)
         defer { payload.wipe() }
         try store.admit(RecordFile.path(of: name), plaintext: payload.count, for: target)
     }

@@ -129,7 +129,7 @@ extension PlaintextImporter {
     func hasRecord(_ name: String) throws(StoreError) -> Bool { try hasValue(at: store.places.place(name)) }
 
     func hasValue(at place: RecordPlace) throws(StoreError) -> Bool {
-        if case .value = try store.existing(at: place) { true } else { false }
+        if case .value = try store.reader.existing(at: place) { true } else { false }
     }
 
     func move(_ source: PlaintextSource, _ plan: RecordPlan) throws(StoreError) -> MovedItem {

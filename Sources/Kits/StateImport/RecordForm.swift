@@ -46,13 +46,13 @@ final class RecordForm: SealedForm {
     }
 
     func compare() throws(StoreError) -> SealedFormState {
-        switch try store.existing(at: place) {
+        switch try store.reader.existing(at: place) {
         case .nothing: return .absent
         case .tombstone: return .different("it was deleted")
         case .refused(let refused): return .different("readers refuse it (\(refused.rejection.code.rawValue))")
         case .value: break
         }
-        let blob = try store.acceptedBlob(at: place)
+        let blob = try store.reader.acceptedBlob(at: place)
         guard blob.header.codec == codec else { return .different("it is written in another way") }
         guard blob.header.schemaVersion == schemaVersion else {
             return .different("it is of schema version \(blob.header.schemaVersion)")
@@ -72,7 +72,7 @@ final class RecordForm: SealedForm {
         }
         let record = record(replacing: false)
         defer { record.wipe() }
-        try store.requireSafeStructure(of: record, named: target)
+        try store.writer.requireSafeStructure(of: record, named: target)
         try store.admit(RecordFile.path(of: place.name), plaintext: payload.count, for: target)
     }
 

@@ -67,12 +67,12 @@ final class StreamForm: SealedForm, Sendable {
     }
 
     func seal(replacing: Bool) throws(StoreError) {
-        let key = try store.activeKey(for: .afterFirstUnlock)
+        let key = try store.reader.keys.activeKey(for: .afterFirstUnlock)
         let file: NewFile
         do throws(FileError) { file = try place.newFile() } catch { throw StoreError(writing: error, target) }
         try fill(file, under: key)
         // A rotation that was completed meanwhile has missed this stream, and no rotation would reseal it.
-        guard try store.activeKey(for: .afterFirstUnlock).id == key.id else {
+        guard try store.reader.keys.activeKey(for: .afterFirstUnlock).id == key.id else {
             throw StoreError(
                 .conflict, StoreError.plaintextImport, source.name, "The group's key was rotated meanwhile.",
                 advice: "Try again; nothing was written.")

@@ -191,7 +191,7 @@ import Testing
         try store.update(ProbeRecord.self, startingWith: ProbeRecord(number: 1)) { $0.number += 1 }
         try store.write(Unguarded(number: 3), named: "shared")
         func classes() throws -> [ProtectionClass?] {
-            try store.list().map { $0.header.flatMap { store.protection(of: $0) } }
+            try store.list().map { $0.header.flatMap { store.reader.keys.protection(of: $0) } }
         }
         #expect(try store.list().map(\.name) == [Plain.recordName, ProbeRecord.recordName, "shared"].sorted())
         #expect(try classes() == [.whenUnlocked, .whenUnlocked, .afterFirstUnlock])

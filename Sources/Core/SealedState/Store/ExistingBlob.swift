@@ -32,7 +32,7 @@ package struct RefusedBlob {
 
 /// The header that was verified last under one name during a write. Bytes that are read again unchanged need no key;
 /// the header is judged anew each time.
-final class SeenHeader {
+package final class SeenHeader {
     private var bytes: [UInt8] = []
     private var header: VerifiedHeader?
 
@@ -54,7 +54,7 @@ extension RecordReader {
     /// - Parameter seen: The header that was verified before the lock was taken, or earlier under the lock.
     /// - Throws: `StoreError` for a blob that must not be replaced, because the vault or this program may be wrong
     ///   (docs/decisions/0004), and for a place that cannot be read.
-    func existing(at place: RecordPlace, seen: SeenHeader? = nil) throws(StoreError) -> ExistingBlob {
+    package func existing(at place: RecordPlace, seen: SeenHeader? = nil) throws(StoreError) -> ExistingBlob {
         if let authority, authority.governs(place.name.text) { return try governedBlob(at: place) }
         let prefix: [UInt8]?
         do throws(FileError) {

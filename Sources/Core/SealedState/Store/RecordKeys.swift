@@ -156,7 +156,7 @@ extension RecordKeys {
 /// The protection class of the keys that records were sealed under.
 extension RecordKeys {
     /// Returns the class of a blob's key, by its verified header; `nil` for a key that the vault does not hold.
-    func protection(of header: BlobHeader) -> ProtectionClass? {
+    package func protection(of header: BlobHeader) -> ProtectionClass? {
         let keyring = vault.keyring
         guard keyring.isLocked(header.keyID) || keyring.ids.contains(header.keyID) else { return nil }
         return keyring.protection(of: header.keyID)

@@ -21,7 +21,7 @@ public struct RecordListing: Sendable {
 
 extension RecordReader {
     /// Returns the list's entry for a record; `nil` if there is no file.
-    func listing(_ name: String) -> RecordListing? {
+    package func listing(_ name: String) -> RecordListing? {
         do throws(StoreError) {
             let place = try places.place(stored: name)
             guard let (listed, verdict) = try judgedHeader(place) else {

@@ -48,7 +48,7 @@ package final class RecordPlaces: Sendable {
     /// Returns the place of the record that a file's name denotes.
     ///
     /// - Throws: `StoreError` `.invalidName`.
-    func place(stored name: String) throws(StoreError) -> RecordPlace {
+    package func place(stored name: String) throws(StoreError) -> RecordPlace {
         try place(name) { () throws(StoreError) in try RecordName(stored: name) }
     }
 

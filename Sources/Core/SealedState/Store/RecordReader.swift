@@ -44,7 +44,7 @@ extension RecordReader {
 
     /// Returns the blob after the checks of size, shape, place, key, commitment, contents, authority and watermark; a
     /// tombstone is an absent record.
-    func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
+    package func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
         var previous: Commitment?
         var attempts = 0
         while true {

@@ -257,7 +257,7 @@ extension RecordWriter {
 
 extension RecordWriter {
     /// Throws for a payload that no reader would give to a decoder.
-    func requireSafeStructure(of payload: RecordPayload, named name: String) throws(StoreError) {
+    package func requireSafeStructure(of payload: RecordPayload, named name: String) throws(StoreError) {
         guard let fault = payload.fault(against: reader.options.structureLimits) else { return }
         throw StoreError(writing: fault, named: name)
     }

@@ -1,8 +1,6 @@
 internal import AppGroups
-internal import CryptoPrimitives
-package import FoundationEssentials
+internal import FoundationEssentials
 package import KeyVault
-internal import PropertyLists
 package import Sealing
 package import SharedFiles
 
@@ -35,34 +33,17 @@ extension SealedStore {
         return blob.opened
     }
 
-    /// Returns the verdict on a verified header against the accepted states; nothing is remembered.
-    package func verdict(on header: VerifiedHeader) -> Watermark.Verdict { watermarks.verdict(on: header) }
-
-    /// Returns the highest accepted state of a record.
-    package func watermark(of name: NameTag) -> Watermark? { watermarks.mark(of: name) }
-
-    /// Returns `true` if a record's deletion was purged, so that its file is absent on purpose.
-    package func isPurged(_ name: NameTag) -> Bool { watermarks.isPurged(name) }
-
     /// The records that must exist, written or deleted, because a state of theirs was accepted; in no order. Purged
     /// records are excluded.
     package var acceptedNames: [NameTag] {
         vault.acceptedRecords.filter { !watermarks.isPurged($0) }
     }
 
-    /// Returns the context that a record's blob is bound to; of the library's own records as well.
-    package func context(ofRecord name: String) throws(StoreError) -> BlobContext {
-        try places.place(stored: name).context
-    }
-
-    /// Returns the class of a blob's key, by its verified header; `nil` for a key that the vault does not hold.
-    package func protection(of header: BlobHeader) -> ProtectionClass? { reader.keys.protection(of: header) }
-
     /// Makes every check of a read that needs no type. Nothing is accepted, reported or kept.
     ///
     /// - Parameters:
     ///   - name: The record's name; also one of the library's own, such as `_sealed/leases/refresh`.
-    /// - contents: A tool's check of a payload without its type; a rejection that it throws counts as the payload's.
+    ///   - contents: A tool's check of a payload without its type; a rejection that it throws counts as the payload's.
     /// - Throws: `StoreError` if there is no blob to judge, such as `.absent`; a rejection, or `.locked`, is in the
     ///   result.
     package func examine(
@@ -80,15 +61,6 @@ extension SealedStore {
             guard error.code.check != nil else { throw error }
             return ReadExamination(error: error)
         }
-    }
-
-    /// Checks the times of a header that was verified before as a read would. Nothing is remembered.
-    ///
-    /// - Parameters:
-    /// - name: The name for the rejection.
-    ///   - now: The wall clock.
-    package func checkFreshness(of header: BlobHeader, named name: String, at now: Date) throws(StoreError) {
-        try reader.checkFreshness(of: header, named: name, at: now)
     }
 }
 
@@ -108,9 +80,6 @@ extension SealedStore {
         let missing = reader.missingNames(besides: names).filter { includingReserved || !$0.hasPrefix("_sealed/") }
         return (listed + missing).sorted().compactMap(reader.listing)
     }
-
-    /// Returns the list's entry for a record; `nil` if there is no file.
-    package func listing(_ name: String) -> RecordListing? { reader.listing(name) }
 }
 
 /// The roster's judgement, for tools.
@@ -164,29 +133,6 @@ extension SealedStore {
         return (
             header.writer, Roster.RetainedRecord(name: name, sequence: header.sequence, signedDigest: digest)
         )
-    }
-}
-
-/// Access for the import of plaintext state.
-extension SealedStore {
-    package func existing(at place: RecordPlace) throws(StoreError) -> ExistingBlob { try reader.existing(at: place) }
-
-    package func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
-        try reader.acceptedBlob(at: place)
-    }
-
-    package func activeKey(for protection: ProtectionClass) throws(StoreError) -> SealingKey {
-        try reader.keys.activeKey(for: protection)
-    }
-
-    package func requireSafeStructure(of payload: RecordPayload, named name: String) throws(StoreError) {
-        try writer.requireSafeStructure(of: payload, named: name)
-    }
-
-    package func suitePayload(
-        _ values: [String: PropertyListValue], named name: String
-    ) throws(StoreError) -> RecordPayload {
-        try writer.suitePayload(values, named: name)
     }
 }
 

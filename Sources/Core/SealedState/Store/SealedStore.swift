@@ -96,7 +96,7 @@ public final class SealedStore: Sendable {
     }
 
     /// The states that this user's programs have accepted.
-    var watermarks: WatermarkTable { reader.watermarks }
+    package var watermarks: WatermarkTable { reader.watermarks }
 
     /// The condition of the file that stores accepted states across processes.
     public var watermarkCondition: WatermarkCondition { watermarks.condition }

@@ -1,6 +1,6 @@
-internal import FoundationEssentials
+package import FoundationEssentials
 internal import KeyVault
-internal import Sealing
+package import Sealing
 
 /// Time within a boot: `docs/decisions/0012-time-within-a-boot.md`.
 extension RecordReader {
@@ -27,9 +27,9 @@ extension RecordReader {
     /// Checks, for tools, the times of a header that was verified before, as a read would. Nothing is remembered.
     ///
     /// - Parameters:
-    /// - name: The name for the rejection.
+    ///   - name: The name for the rejection.
     ///   - now: The wall clock.
-    func checkFreshness(of header: BlobHeader, named name: String, at now: Date) throws(StoreError) {
+    package func checkFreshness(of header: BlobHeader, named name: String, at now: Date) throws(StoreError) {
         try checkFreshness(
             ValidityPeriod(header), of: header, anchor: .unknown, named: name, at: now, isRemembered: false)
     }

@@ -9,12 +9,12 @@ struct BlobJudge: Sendable {
 
     /// Compares a blob with the states that this user's readers have accepted, without recording it.
     func order(of header: VerifiedHeader, seenBy store: SealedStore) -> BlobExamination {
-        guard let mark = store.watermark(of: header.header.nameTag) else {
+        guard let mark = store.watermarks.mark(of: header.header.nameTag) else {
             return BlobExamination(verdict: .verified, isFirstContact: true)
         }
         let accepted = "\(mark.epoch).\(mark.sequence)"
         let found = "\(header.header.epoch).\(header.header.sequence)"
-        switch store.verdict(on: header) {
+        switch store.watermarks.verdict(on: header) {
         case .advances, .same: return BlobExamination(verdict: .verified)
         case .replayed:
             return refused(.replayed, .blobReplayed, "It is \(found); \(accepted) was accepted before.")
@@ -75,7 +75,7 @@ struct BlobJudge: Sendable {
     /// record valid.
     private func freshness(_ header: BlobHeader, judgedBy store: SealedStore) -> [Finding] {
         do throws(StoreError) {
-            try store.checkFreshness(of: header, named: place.path, at: scope.now)
+            try store.reader.checkFreshness(of: header, named: place.path, at: scope.now)
             return []
         } catch {
             let check: AuditCheck = error.code == .notYetValid ? .blobNotYetValid : .blobStale

@@ -47,14 +47,15 @@ struct RecordHistory {
     private(set) var events: [HistoryEvent] = []
 
     init(of name: String, in store: SealedStore) throws(Failure) {
-        let tag = try Failure.onStore { () throws(StoreError) in try store.context(ofRecord: name).nameTag }
+        let place = try Failure.onStore { () throws(StoreError) in try store.places.place(stored: name) }
+        let tag = place.context.nameTag
         let copies = try Failure.onStore { () throws(StoreError) in try store.quarantinedCopies(of: name) }
-        let listing = store.listing(name)
+        let listing = store.reader.listing(name)
         var past = copies.map(Self.kept)
         if let header = listing?.header { past += Self.sealing(of: header, in: store) }
         // Of two events at the same time the later step comes first.
         past = past.reversed().sorted { ($0.time?.milliseconds ?? 0) > ($1.time?.milliseconds ?? 0) }
-        let accepted = store.watermark(of: tag)
+        let accepted = store.watermarks.mark(of: tag)
         guard listing != nil || accepted != nil || !past.isEmpty else { return }
         events.append(Self.present(name, tag, listing, store))
         if let accepted {
@@ -96,7 +97,7 @@ struct RecordHistory {
         _ name: String, _ tag: NameTag, _ listing: RecordListing?, _ store: SealedStore
     ) -> String {
         guard let listing else {
-            return store.isPurged(tag) ? "absent: its deletion was purged" : "absent: its file is gone"
+            return store.watermarks.isPurged(tag) ? "absent: its deletion was purged" : "absent: its file is gone"
         }
         if listing.isDeleted { return "deleted" }
         // The contents are checked as well, because a valid header alone does not prove them.

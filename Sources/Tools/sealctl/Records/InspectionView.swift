@@ -141,7 +141,7 @@ enum Freshness {
     /// Judges a verified header as a read does: an expired record stays expired if the clock is set back.
     static func word(of header: BlobHeader, judgedBy store: SealedStore) -> String {
         do throws(StoreError) {
-            try store.checkFreshness(of: header, named: store.group.identifier, at: store.options.now())
+            try store.reader.checkFreshness(of: header, named: store.group.identifier, at: store.options.now())
             return "current"
         } catch {
             return error.code == .notYetValid ? "future" : "expired"

@@ -37,7 +37,7 @@ struct Inspector {
         if inspection.header.kind == .record, inspection.record == nil {
             inspection.record = try name(of: inspection.header.nameTag, in: store)
         }
-        inspection.protection = store.protection(of: inspection.header)
+        inspection.protection = store.reader.keys.protection(of: inspection.header)
         do throws(Failure) {
             switch inspection.header.kind {
             case .record: try openRecord(&inspection, store)
@@ -91,7 +91,7 @@ struct Inspector {
     /// accepted.
     private func context(for inspection: Inspection, _ store: SealedStore) throws(Failure) -> BlobContext? {
         if let record = inspection.record {
-            return try Failure.onStore { () throws(StoreError) in try store.context(ofRecord: record) }
+            return try Failure.onStore { () throws(StoreError) in try store.places.place(stored: record).context }
         }
         guard inspection.group?.fits != false else {
             throw Failure(
@@ -102,12 +102,12 @@ struct Inspector {
     }
 
     private func judge(_ inspection: inout Inspection, _ header: VerifiedHeader, _ store: SealedStore) {
-        guard let mark = store.watermark(of: header.header.nameTag) else {
+        guard let mark = store.watermarks.mark(of: header.header.nameTag) else {
             inspection.watermark = ("none", "first contact")
             return
         }
         let accepted = "\(mark.epoch).\(mark.sequence)"
-        let (standing, code) = Self.standing(store.verdict(on: header))
+        let (standing, code) = Self.standing(store.watermarks.verdict(on: header))
         inspection.watermark = (accepted, standing)
         guard let code else { return }
         let found = "\(header.header.epoch).\(header.header.sequence)"
@@ -181,7 +181,7 @@ struct Inspector {
         let records = try Failure.onStore { () throws(StoreError) in
             try store.list(includingReserved: true)
         }
-        return records.first { (try? store.context(ofRecord: $0.name).nameTag) == tag }?.name
+        return records.first { (try? store.places.place(stored: $0.name).context.nameTag) == tag }?.name
     }
 }
 

@@ -71,7 +71,7 @@ struct SnapshotFile {
         guard let record else {
             throw Failure(.dataError, StoreError.Code.wrongName.rawValue, "it lies in no record's place", hint: "")
         }
-        let context = try Failure.onStore { () throws(StoreError) in try store.context(ofRecord: record) }
+        let context = try Failure.onStore { () throws(StoreError) in try store.places.place(stored: record).context }
         let keys = try Failure.onVault { () throws(VaultError) in try store.vault.keyring(toOpen: header.keyID) }
         let opened = bytes.withUnsafeBytes { blob -> Result<(VerifiedHeader, Authorisation), SealingError> in
             do throws(SealingError) {
@@ -86,7 +86,7 @@ struct SnapshotFile {
         if let refusal = authorisation.refusal {
             throw Failure(StoreError(refusal.code, "verify", record, refusal.reason))
         }
-        guard let code = Self.refusal(store.verdict(on: verified)) else { return }
+        guard let code = Self.refusal(store.watermarks.verdict(on: verified)) else { return }
         throw Failure(.dataError, code.rawValue, "it is out of order", hint: "")
     }
 

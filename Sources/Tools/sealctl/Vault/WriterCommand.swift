@@ -280,7 +280,7 @@ struct WriterAdoptCommand: SealctlCommand {
         }
         let payload = RecordPayload(
             opened.plaintext.withUnsafeBytes { Data($0) }, codec: header.codec, schemaVersion: header.schemaVersion,
-            notAfter: header.notAfter, protection: store.protection(of: header))
+            notAfter: header.notAfter, protection: store.reader.keys.protection(of: header))
         defer { payload.wipe() }
         return try store.write(payload: payload, named: name)
     }
