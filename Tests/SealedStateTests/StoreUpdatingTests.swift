@@ -27,7 +27,7 @@ import Testing
         #expect(try store.read(Note.self) == Note(text: "start", number: 2))
     }
 
-    @Test func whatTheClosureDecidesComesOutWithTheSequence() throws {
+    @Test func theClosuresResultIsReturnedWithTheSequence() throws {
         try store.write(Note(text: "x", number: 1))
         let taken = try store.update(Note.self) { note in
             note.number += 1
@@ -40,7 +40,7 @@ import Testing
         #expect(try store.snapshot(of: Note.self).provenance.sequence == 4)
     }
 
-    @Test func whatTheClosureDecidesComesOutOfATasksUpdate() async throws {
+    @Test func theClosuresResultIsReturnedFromATasksUpdate() async throws {
         try await store.write(Note(text: "x", number: 1))
         let taken = try await store.update(Note.self) { note in
             guard note.number == 1 else { throw Unwanted() }

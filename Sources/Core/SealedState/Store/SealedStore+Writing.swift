@@ -64,7 +64,7 @@ extension SealedStore {
         ).sequence
     }
 
-    /// Reads, changes and writes a record under its lock, and returns what `change` decided.
+    /// Reads, changes and writes a record under its lock, and returns the result of `change`.
     ///
     /// ```swift
     /// let seat = try store.update(Booking.self) { $0.takeSeat() }.result
@@ -185,7 +185,7 @@ extension SealedStore {
         }
     }
 
-    /// Reads, changes and writes a record under its lock, and returns what `change` decided; see the form without
+    /// Reads, changes and writes a record under its lock, and returns the result of `change`; see the form without
     /// `async`.
     @discardableResult
     public func update<Record: SealedRecord, Result: Sendable>(
