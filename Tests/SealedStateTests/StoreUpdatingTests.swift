@@ -27,6 +27,37 @@ import Testing
         #expect(try store.read(Note.self) == Note(text: "start", number: 2))
     }
 
+    @Test func theClosuresResultIsReturnedWithTheSequence() throws {
+        try store.write(Note(text: "x", number: 1))
+        let taken = try store.update(Note.self) { note in
+            note.number += 1
+            return "number \(note.number)"
+        }
+        #expect(taken.result == "number 2" && taken.sequence == 2)
+        #expect(try store.update(Note.self) { $0.text.removeLast() }.result == "x")
+        let nothing: Int? = try store.update(Note.self) { _ in Int?.none }.result
+        #expect(nothing == nil)
+        #expect(try store.snapshot(of: Note.self).provenance.sequence == 4)
+    }
+
+    @Test func theClosuresResultIsReturnedFromATasksUpdate() async throws {
+        try await store.write(Note(text: "x", number: 1))
+        let taken = try await store.update(Note.self) { note in
+            guard note.number == 1 else { throw Unwanted() }
+            note.number += 1
+            return note.number
+        }
+        #expect(taken.result == 2 && taken.sequence == 2)
+        #expect(try await store.update(Note.self) { $0.number += 1 } == 3)
+        let error = await #expect(throws: StoreError.self) {
+            try await store.update(Note.self) { note in
+                guard note.number == 1 else { throw Unwanted() }
+                return note.number
+            }
+        }
+        #expect(error?.code == .declined && error?.cause is Unwanted)
+    }
+
     private struct Unwanted: Error {}
 
     @Test func aChangeMayBeGivenUp() throws {

@@ -71,7 +71,7 @@ extension Vault {
 
     func lockForChange() throws(VaultError) -> HeldLock {
         try VaultError.onFiles("change the vault") { () throws(FileError) in
-            try place.lockFile(in: directory).acquire(.whole, .exclusive, timeout: options.lockTimeout)
+            try place.acquireLock(in: directory, options)
         }
     }
 
@@ -201,7 +201,7 @@ extension AccessEvent {
 extension VaultError.Code {
     /// The outcome in the access log of a change that was not made.
     var outcome: AccessOutcome {
-        let failures: Set<Self> = [.file, .lockTimeout, .outOfMemory, .logFailed, .denied, .unsafeFile]
+        let failures: Set<Self> = [.file, .lockTimeout, .cancelled, .outOfMemory, .logFailed, .denied, .unsafeFile]
         return failures.contains(self) ? .failed : .refused
     }
 }

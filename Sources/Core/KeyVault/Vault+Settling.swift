@@ -93,7 +93,7 @@ extension Vault {
     ) throws(VaultError) -> Vault? {
         guard let directory = try place.openDirectory() else { throw absent(place) }
         let lock = try VaultError.onFiles("accept the vault") { () throws(FileError) in
-            try place.lockFile(in: directory).acquire(.whole, .exclusive, timeout: options.lockTimeout)
+            try place.acquireLock(in: directory, options)
         }
         guard let vault = try openIfPresent(place, with: credential, options) else { throw absent(place) }
         if vault.heldContents.register?.nextRoot != nil, try vault.keys.reachesPerson() { return vault }

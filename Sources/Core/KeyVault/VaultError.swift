@@ -30,6 +30,7 @@ public struct VaultError: StructuredError, Sendable, Equatable {
             switch error.code {
             case .unsafeMode, .wrongOwner, .unsafePath, .notRegularFile, .notShared: .unsafeFile
             case .lockTimeout, .lockFileReplaced, .overtaken: .lockTimeout
+            case .cancelled: .cancelled
             case .permissionDenied: .denied
             case .durabilityUnknown: .durabilityUnknown
             default: .file
@@ -121,6 +122,8 @@ extension VaultError {
         public static let noActiveKey = Code(rawValue: "noActiveKey")
         /// Another program held the vault's lock for the whole time limit.
         public static let lockTimeout = Code(rawValue: "lockTimeout")
+        /// The calling task was cancelled while it waited; nothing was changed.
+        public static let cancelled = Code(rawValue: "cancelled")
         /// The passphrase is empty or too long, or the costs are out of range.
         public static let invalidArgument = Code(rawValue: "invalidArgument")
         /// Memory for the password hash or for secrets could not be allocated.
@@ -191,6 +194,7 @@ extension VaultError.Code {
         .containerAway: "Mount its disk, or restore it.",
         .alreadyExists: "Use the existing vault.",
         .lockTimeout: "Wait for the other program, or end it if it does not respond.",
+        .cancelled: "Try again if the change is still wanted.",
         .duplicateItem: "Update the item, or choose another account.",
         .itemNotFound: "See the items: sealctl vault list.",
         .wrongDevice: "Add it on this machine; it was marked thisDeviceOnly on another machine.",

@@ -22,7 +22,7 @@ do {
     if let path = ProcessInfo.processInfo.environment["ACCOUNT_WRITER_KEY"] {
         options.writerKey = try WriterKey(contentsOf: path)
     }
-    let store = try SealedStore(group: AppGroup("group.com.example.account"), options: options)
+    let store = try await SealedStore.open(group: AppGroup("group.com.example.account"), options: options)
     let group = ServiceGroup(
         configuration: ServiceGroupConfiguration(
             services: [

@@ -13,7 +13,7 @@ import ServiceLifecycle
 import UnixSignals
 
 do {
-    let store = try SealedStore(group: AppGroup("group.com.example.account"))
+    let store = try await SealedStore.open(group: AppGroup("group.com.example.account"))
     let display = Display()
     let watcher = RecordWatcher(store, of: WidgetAuthState.self) { update in await display.show(update) }
     let group = ServiceGroup(

@@ -125,6 +125,15 @@ import Testing
         #expect(defaults.suite == sandbox.fixture.group.identifier)
     }
 
+    @Test func anEditReturnsTheClosuresResult() async throws {
+        let first = try await defaults.edit { values in
+            values["queue"] = .array([.integer(1)])
+            return values.count
+        }
+        #expect(first == 1)
+        #expect(try await defaults.edit { $0.removeValue(forKey: "queue") } == .array([.integer(1)]))
+    }
+
     @Test func severalChangesAreOneWrite() throws {
         try defaults.set(0, forKey: "old")
         try defaults.edit { values in

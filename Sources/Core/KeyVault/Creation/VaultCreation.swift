@@ -157,7 +157,7 @@ struct VaultCreation {
             }
         }
         let lock = try VaultError.onFiles(Self.making) { () throws(FileError) in
-            try place.lockFile(in: directory).acquire(.whole, .exclusive, timeout: options.lockTimeout)
+            try place.acquireLock(in: directory, options)
         }
         let result = try body(directory, lock, makers)
         lock.unlock()

@@ -229,15 +229,34 @@ extension Vault {
     ///
     /// Nothing is copied; the pointer must not outlive the call and may have any alignment. The access log records the
     /// reading before `body` gets the value; a log that cannot be written does not withhold it.
+    /// - Parameter body: Reads the value. It may throw a `VaultError`, which is rethrown unchanged; for errors of other
+    ///   types there is a second form.
     /// - Throws: `VaultError` `.itemNotFound`; `.locked` if the class of its accessibility is locked; `.wrongDevice`
     ///   for a value that belongs to another machine, `.noMachineIdentity` if this one has no id; `.corrupt` for a
     ///   value that does not match its entry; `.invalidArgument`; those of every look at the vault.
     public func withValue<Result: ~Copyable>(
-        service: String, account: String, _ body: (UnsafeRawBufferPointer) -> Result
+        service: String, account: String, _ body: (UnsafeRawBufferPointer) throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
+        try lendValue(service: service, account: account, body).get()
+    }
+
+    /// Lends an item's value to a closure that throws errors of the program; otherwise as the form above.
+    ///
+    /// - Throws: The error of `body`, unchanged; `VaultError` as the form above, and then `body` did not run.
+    public func withValue<Result: ~Copyable, Failure: Error>(
+        service: String, account: String, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws -> Result {
+        try lendValue(service: service, account: account, body).get()
+    }
+
+    /// Lends a value, and returns the result or the error of `body`. An error of `body` never counts as a failed
+    /// reading: the value is not read again, and the access log has one entry.
+    func lendValue<Value: ~Copyable, Failure: Error>(
+        service: String, account: String, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(VaultError) -> Result<Value, Failure> {
         let name = try ItemName(service: service, account: account, operation: Self.finding, path: path)
         do throws(VaultError) {
-            return try withCurrentValue(name, body)
+            return try withCurrentValue(name) { value in Result { () throws(Failure) in try body(value) } }
         } catch {
             let isRefusal = [.locked, .itemNotFound, .wrongDevice].contains(error.code)
             if error.code.leavesTheLog {

@@ -6,9 +6,10 @@ internal import SharedFiles
 /// Cancelling the task ends the wait with `.cancelled`; once the lock is held the change is finished.
 extension SealedDefaults {
     /// Changes any number of values in one write; see the form without `async`.
-    public func edit(
-        _ change: @escaping @Sendable (inout [String: PropertyListValue]) throws -> Void
-    ) async throws(StoreError) {
+    @discardableResult
+    public func edit<Result: Sendable>(
+        _ change: @escaping @Sendable (inout [String: PropertyListValue]) throws -> Result
+    ) async throws(StoreError) -> Result {
         try await limited { options throws(StoreError) in try self.edit(options, change) }
     }
 

@@ -17,9 +17,13 @@ extension SealedDefaults {
     /// If nothing has changed, nothing is written.
     /// - Parameter change: Gets all values of the suite. It must not use the same suite, may be called again if the
     ///   container was replaced meanwhile, and may throw: then nothing is written.
+    /// - Returns: The result of `change`.
     /// - Throws: `StoreError`: `.declined` with the closure's error as its `cause`; `.tooLarge`; as
     ///   `SealedStore.write`.
-    public func edit(_ change: (inout [String: PropertyListValue]) throws -> Void) throws(StoreError) {
+    @discardableResult
+    public func edit<Result>(
+        _ change: (inout [String: PropertyListValue]) throws -> Result
+    ) throws(StoreError) -> Result {
         try edit(EditOptions(), change)
     }
 
@@ -48,13 +52,14 @@ extension SealedDefaults {
         warn(of: large)
     }
 
-    func edit(
-        _ options: EditOptions, _ change: (inout [String: PropertyListValue]) throws -> Void
-    ) throws(StoreError) {
+    func edit<Result>(
+        _ options: EditOptions, _ change: (inout [String: PropertyListValue]) throws -> Result
+    ) throws(StoreError) -> Result {
         var large: [DefaultsWarning] = []
-        let lost = try file.edit(options, change) { old, new throws(StoreError) in large = try check(old, new) }
-        if let lost { self.options.onWarning?(.beganAnew(suite: suite, sequence: lost)) }
+        let done = try file.edit(options, change) { old, new throws(StoreError) in large = try check(old, new) }
+        if let lost = done.lost { self.options.onWarning?(.beganAnew(suite: suite, sequence: lost)) }
         warn(of: large)
+        return done.result
     }
 
     /// Throws for too large values among the new ones.

@@ -53,15 +53,13 @@ extension SealedDefaults {
     ) throws(StoreError) -> Value {
         // Outside of the lock: other suites are other files.
         let behind = try behind(key.name)
-        var written = key.defaultValue
-        try edit(options) { values in
+        return try edit(options) { values in
             let found = values[key.name] ?? behind
             var value = try found.map { try read(.value($0), as: Value.self, key.name) } ?? key.defaultValue
             try change(&value)
             values[key.name] = try propertyList(of: value, key.name)
-            written = value
+            return value
         }
-        return written
     }
 
     func read<Value: DefaultsValue>(

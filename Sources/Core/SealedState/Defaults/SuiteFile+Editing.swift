@@ -13,19 +13,21 @@ extension SuiteFile {
     /// - Parameters:
     ///   - change: May be called again if the container was replaced meanwhile.
     ///   - check: Called before the suite is written, with the values before and after.
-    /// - Returns: The sequence of the accepted state that was lost, if a new suite was started.
-    func edit(
-        _ options: EditOptions, _ change: (inout [String: PropertyListValue]) throws -> Void,
+    /// - Returns: The result of `change`, and the sequence of the accepted state that was lost, if a new suite was
+    ///   started.
+    func edit<Result>(
+        _ options: EditOptions, _ change: (inout [String: PropertyListValue]) throws -> Result,
         check: (_ old: [String: PropertyListValue], _ new: [String: PropertyListValue]) throws(StoreError) -> Void
-    ) throws(StoreError) -> UInt64? {
-        try inContainer(options) { store, writer throws(StoreError) in
+    ) throws(StoreError) -> (result: Result, lost: UInt64?) {
+        try inContainer(options) { store, writer throws(StoreError) -> (result: Result, lost: UInt64?) in
             let (old, lost) = try existing(in: store)
             var values = old
-            do { try change(&values) } catch { throw declined(error) }
-            if PropertyListValue.isSame(values, old) { return nil }
+            let result: Result
+            do { result = try change(&values) } catch { throw declined(error) }
+            if PropertyListValue.isSame(values, old) { return (result, nil) }
             try check(old, values)
             try write(values, to: store, writer, options, isReduction: Self.isReduction(values, of: old))
-            return lost
+            return (result, lost)
         }
     }
 

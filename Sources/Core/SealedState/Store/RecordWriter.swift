@@ -51,23 +51,24 @@ package struct RecordWriter: Sendable {
         }
     }
 
-    func update<Record: SealedRecord>(
+    func update<Record: SealedRecord, Result>(
         _ type: Record.Type, at place: RecordPlace, startingWith initial: Record?, _ request: WriteRequest,
-        _ change: (inout Record) throws -> Void
-    ) throws(StoreError) -> UInt64 {
+        _ change: (inout Record) throws -> Result
+    ) throws(StoreError) -> (result: Result, sequence: UInt64) {
         refreshKeyring()
         let seen = SeenHeader()
         let protection = Record.protection.stated ?? protection(at: place, seen)
         return try raisingToExisting(place, to: protection, seen) { place throws(StoreError) in
-            try locked(place, request, seen) { record throws(StoreError) -> UInt64? in
+            try locked(place, request, seen) { record throws(StoreError) -> (result: Result, sequence: UInt64)? in
                 // Before the change: `change` runs once.
                 if try record.isUnlisted() { return nil }
                 try record.require(request.condition)
                 var value = try current(type, at: place, startingWith: initial, seen)
-                do { try change(&value) } catch { throw Self.declined(error, place) }
+                let result: Result
+                do { result = try change(&value) } catch { throw Self.declined(error, place) }
                 let payload = try encode(value, named: place.name.text)
                 defer { payload.wipe() }
-                return try record.write(payload, request)
+                return (result, try record.write(payload, request))
             }
         }
     }
@@ -158,12 +159,12 @@ extension RecordWriter {
     /// Writes as `raising` does. If a blob of *when unlocked* is stored under a name that is not listed, `body` returns
     /// nil and runs once more with the name listed: a list of names that was restored from before the name's first
     /// write would otherwise lower the class.
-    private func raisingToExisting(
+    private func raisingToExisting<Result>(
         _ place: RecordPlace, to protection: ProtectionClass, _ seen: SeenHeader,
-        _ body: (RecordPlace) throws(StoreError) -> UInt64?
-    ) throws(StoreError) -> UInt64 {
-        if let sequence = try raising(place, to: protection, seen, body) { return sequence }
-        if let sequence = try raising(place, to: .whenUnlocked, seen, body) { return sequence }
+        _ body: (RecordPlace) throws(StoreError) -> Result?
+    ) throws(StoreError) -> Result {
+        if let result = try raising(place, to: protection, seen, body) { return result }
+        if let result = try raising(place, to: .whenUnlocked, seen, body) { return result }
         throw StoreError(
             .conflict, "write", place.name.text,
             "Another program removed its name from the vault's list in the meantime.",

@@ -48,7 +48,7 @@ extension SealedStore {
     ///   - durability: The store's unless stated.
     ///   - timeout: The time limit for the record's lock; the store's limit unless stated.
     ///   - change: Changes the value; it must not use the store for the same record. It may throw, and then nothing is
-    ///     written.
+    ///     written. If it returns a value, that is returned with the sequence: see the second form.
     /// - Returns: The sequence of this write.
     /// - Throws: `StoreError`, as `write`; `.declined` with the closure's error as its `cause` when `change` threw. A
     ///   `StoreError` that `change` throws is rethrown unchanged.
@@ -58,6 +58,28 @@ extension SealedStore {
         onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil, durability: Durability? = nil,
         timeout: Duration? = nil, _ change: (inout Record) throws -> Void
     ) throws(StoreError) -> UInt64 {
+        try writer.update(
+            type, at: places.place(name), startingWith: initial,
+            writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout), change
+        ).sequence
+    }
+
+    /// Reads, changes and writes a record under its lock, and returns the result of `change`.
+    ///
+    /// ```swift
+    /// let seat = try store.update(Booking.self) { $0.takeSeat() }.result
+    /// ```
+    ///
+    /// The result counts only if the call returns: after an error but `.durabilityUnknown` and `.lockLost` nothing was
+    /// written. Otherwise as the form without a result.
+    /// - Returns: The result of `change`, and the sequence of this write.
+    /// - Throws: `StoreError`, as the form without a result.
+    @discardableResult
+    public func update<Record: SealedRecord, Result>(
+        _ type: Record.Type, named name: String = Record.recordName, startingWith initial: Record? = nil,
+        onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil, durability: Durability? = nil,
+        timeout: Duration? = nil, _ change: (inout Record) throws -> Result
+    ) throws(StoreError) -> (result: Result, sequence: UInt64) {
         try writer.update(
             type, at: places.place(name), startingWith: initial,
             writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout), change)
@@ -140,6 +162,22 @@ extension SealedStore {
         onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil, durability: Durability? = nil,
         timeout: Duration? = nil, _ change: @escaping @Sendable (inout Record) throws -> Void
     ) async throws(StoreError) -> UInt64 {
+        try await limited(timeout) { (call) throws(StoreError) in
+            try self.writer.update(
+                type, at: self.places.place(name), startingWith: initial,
+                self.request(call, onlyIf: condition, holding: fence, durability: durability), change
+            ).sequence
+        }
+    }
+
+    /// Reads, changes and writes a record under its lock, and returns the result of `change`; see the form without
+    /// `async`.
+    @discardableResult
+    public func update<Record: SealedRecord, Result: Sendable>(
+        _ type: Record.Type, named name: String = Record.recordName, startingWith initial: Record? = nil,
+        onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil, durability: Durability? = nil,
+        timeout: Duration? = nil, _ change: @escaping @Sendable (inout Record) throws -> Result
+    ) async throws(StoreError) -> (result: Result, sequence: UInt64) {
         try await limited(timeout) { (call) throws(StoreError) in
             try self.writer.update(
                 type, at: self.places.place(name), startingWith: initial,

@@ -29,7 +29,8 @@ public final class SealedStore: Sendable {
     package var places: RecordPlaces { reader.places }
     var authority: RosterAuthority? { reader.authority }
 
-    /// Opens the group's container and vault, and creates them if they do not exist.
+    /// Opens the group's container and vault, and creates them if they do not exist. Blocks the calling thread; code of
+    /// tasks uses `SealedStore.open` instead.
     ///
     /// The vault's first key is created here, once, by the group's first program. A locked, damaged or missing vault
     /// never leads to a new key while sealed records exist.
@@ -43,6 +44,10 @@ public final class SealedStore: Sendable {
     ///   they hold; `.entitlements` if those cannot be used; `.container`, `.containerMissing`, `.vaultAbsent`,
     ///   `.locked`, `.vaultCorrupt`, `.wrongPassphrase`, `.wrongKeyFile`, `.orphanedBlobs`, `.roster`, `.vault`,
     ///   `.lockTimeout`.
+    @available(
+        *, noasync, message: "Use 'await SealedStore.open', which does not block a thread of tasks.",
+        renamed: "open(group:in:unlockingWith:creating:options:)"
+    )
     public convenience init(
         group: AppGroup, in home: GroupsHome? = nil, unlockingWith credential: VaultCredential = .automatic,
         creating: Bool = true, options: StoreOptions = StoreOptions()

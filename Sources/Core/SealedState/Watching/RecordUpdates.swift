@@ -94,17 +94,28 @@ public struct RecordUpdate<Record: SealedRecord>: Sendable {
     public let cursor: UpdateCursor
 
     /// The value with its provenance; nil if there is no value.
-    public var snapshot: RecordSnapshot<Record>? {
-        if case .value(let snapshot) = outcome { snapshot } else { nil }
-    }
+    public var snapshot: RecordSnapshot<Record>? { outcome.snapshot }
 
     /// The value; nil if there is no value.
     public var value: Record? { snapshot?.value }
 
     /// The reason why the stored blob is refused, also if the last good value is returned instead; nil for a current
     /// value and for an absent one.
-    public var rejection: StoreError? {
-        switch outcome {
+    public var rejection: StoreError? { outcome.rejection }
+}
+
+extension RecordUpdate.Outcome {
+    /// The state that a failed read shows.
+    init(_ error: StoreError) {
+        self = error.code == .absent || error.code == .containerMissing ? .absent(error) : .rejected(error)
+    }
+
+    var snapshot: RecordSnapshot<Record>? {
+        if case .value(let snapshot) = self { snapshot } else { nil }
+    }
+
+    var rejection: StoreError? {
+        switch self {
         case .value(let snapshot): snapshot.rejection
         case .absent: nil
         case .rejected(let error): error

@@ -8,7 +8,7 @@ internal import Synchronization
 final class RecordWatch<Record: SealedRecord>: Sendable {
     /// The result of a look.
     struct Finding: Sendable {
-        var outcome: RecordUpdate<Record>.Outcome
+        let outcome: RecordUpdate<Record>.Outcome
         let mark: UpdateMark
         /// The accepted state when the mark was made.
         let accepted: Watermark?
@@ -20,13 +20,7 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
         var mayPass = false
 
         /// The result is a refused blob, possibly with the last good value in its place.
-        var isRefusal: Bool {
-            switch outcome {
-            case .value(let snapshot): snapshot.rejection != nil
-            case .absent: false
-            case .rejected: true
-            }
-        }
+        var isRefusal: Bool { outcome.rejection != nil }
     }
 
     private struct State {
@@ -139,10 +133,10 @@ extension RecordWatch {
     private func finding(_ error: StoreError, _ store: SealedStore) -> Finding {
         let accepted = accepted(store)
         var finding = Finding(
-            outcome: .rejected(error), mark: UpdateMark(place.context.nameTag, error, accepted: accepted),
+            outcome: .init(error), mark: UpdateMark(place.context.nameTag, error, accepted: accepted),
             accepted: accepted, mayPass: error.mayPass)
         switch error.code {
-        case .absent, .containerMissing: finding.outcome = .absent(error)
+        case .absent, .containerMissing: break
         case .notYetValid: finding.changesIn = store.reader.secondsToBeginning(at: place)
         default: finding.hangsOnVault = error.isOfVault
         }

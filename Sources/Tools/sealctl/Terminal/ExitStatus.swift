@@ -128,7 +128,7 @@ enum StatusTable {
         .wrongGroup: .dataError, .unsafeFile: .configuration, .otherFileSystem: .configuration,
         .orphanedBlobs: .configuration, .containerAway: .notFound,
         .alreadyExists: .duplicate, .noActiveKey: .dataError, .lockTimeout: .temporary, .invalidArgument: .usage,
-        .outOfMemory: .systemError, .file: .inputOutput,
+        .outOfMemory: .systemError, .file: .inputOutput, .cancelled: .temporary,
         .denied: .noPermission, .wrongIdentity: .wrongPassphrase, .wrongCredential: .wrongPassphrase,
         .malformedIdentity: .dataError, .noCredential: .noInput, .duplicateItem: .duplicate, .itemNotFound: .notFound,
         .wrongDevice: .unavailable, .tooLarge: .dataError, .tooCostly: .usage, .slotNotFound: .notFound,

@@ -1,0 +1,89 @@
+import SealedState
+import Synchronization
+import TestSupport
+import Testing
+
+/// Tests of a record as a property.
+@Suite(.timeLimit(.minutes(5))) struct RecordPropertyTests {
+    private let fixture: StoreFixture
+    private let store: SealedStore
+    private let failures = Failures()
+
+    init() throws {
+        fixture = try StoreFixture()
+        store = try fixture.open()
+    }
+
+    private final class Failures: Sendable {
+        private let list = Mutex<[StoreError.Code]>([])
+        var codes: [StoreError.Code] { list.withLock { $0 } }
+        func note(_ error: StoreError) { list.withLock { $0.append(error.code) } }
+    }
+
+    private struct Widget {
+        @SealedRecordValue<Note> var note: Note?
+
+        init(_ store: SealedStore, _ failures: Failures) {
+            _note = SealedRecordValue(in: store, onFailure: failures.note)
+        }
+    }
+
+    @Test func settingWritesAndNilDeletes() throws {
+        let (widget, other) = (Widget(store, failures), Widget(try fixture.open(), failures))
+        #expect(widget.note == nil)
+        widget.note = Note(text: "x", number: 1)
+        #expect(other.note == Note(text: "x", number: 1))
+        other.note?.number += 1
+        #expect(widget.note?.number == 2)
+        other.note = nil
+        #expect(widget.note == nil)
+        widget.note = nil
+        #expect(failures.codes.isEmpty)
+        #expect(code { _ = try widget.$note.value() } == .absent)
+    }
+
+    @Test func aRefusedRecordIsNilAndReported() throws {
+        let widget = Widget(store, failures)
+        widget.note = Note(text: "x")
+        try fixture.plant([UInt8](repeating: 0, count: 64))
+        #expect(widget.note == nil)
+        #expect(failures.codes == [.malformed])
+        #expect(code { _ = try widget.$note.value() } == .malformed)
+        widget.note = Note(text: Note.forbidden)
+        #expect(failures.codes == [.malformed, .invalid])
+    }
+
+    @Test func theLastGoodValueIsReturnedByTheStoresPolicyAndReported() throws {
+        let store = try fixture.open { $0.rejectionPolicy = .keepLastGood }
+        let widget = Widget(store, failures)
+        widget.note = Note(text: "x")
+        #expect(widget.note?.text == "x")
+        try fixture.plant([UInt8](repeating: 0, count: 64))
+        #expect(widget.note?.text == "x")
+        #expect(failures.codes == [.malformed])
+    }
+
+    @Test func aTaskSetsUpdatesAndFollowsIt() async throws {
+        let widget = Widget(store, failures)
+        let live = try widget.$note.live()
+        try await widget.$note.set(Note(text: "x", number: 1))
+        let number = try await widget.$note.update { note in
+            note.number += 1
+            return note.number
+        }
+        #expect(number == 2)
+        try await widget.$note.update { $0.text = "y" }
+        let updates = Watching(try widget.$note.updates())
+        #expect(try await updates.next(\.value) == Note(text: "y", number: 2))
+        for _ in 0..<500 where live.value?.text != "y" { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(live.value == Note(text: "y", number: 2))
+        try await widget.$note.set(nil)
+        #expect(widget.note == nil)
+    }
+
+    @Test func anUpdateBeginsWithTheGivenValue() throws {
+        let widget = Widget(store, failures)
+        #expect(try widget.$note.update(startingWith: Note(text: "new")) { $0.text.count } == 3)
+        #expect(try widget.$note.snapshot().provenance.sequence == 1)
+    }
+}

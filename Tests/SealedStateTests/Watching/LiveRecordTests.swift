@@ -1,0 +1,167 @@
+import Dispatch
+import FoundationEssentials
+import Observation
+import SealedState
+import Synchronization
+import TestSupport
+import Testing
+
+/// Tests of a record's state as observable properties.
+@Suite(.timeLimit(.minutes(5))) struct LiveRecordTests {
+    private let fixture: StoreFixture
+    private let store: SealedStore
+
+    init() throws {
+        fixture = try StoreFixture()
+        store = try fixture.open()
+    }
+
+    /// Follows an observed expression until it has a value that fits, as a view does: read, wait for a change, read
+    /// again.
+    private func observe<Part: Sendable>(
+        isolation: isolated (any Actor)? = #isolation, _ read: () -> Part, until fits: (Part) -> Bool
+    ) async -> Part {
+        while true {
+            let (changes, continuation) = AsyncStream<Void>.makeStream()
+            let part = withObservationTracking(read) { continuation.finish() }
+            if fits(part) { return part }
+            for await _ in changes {}
+        }
+    }
+
+    @Test func thePresentStateIsThereAtOnce() throws {
+        let absent = try LiveRecord(Note.self, in: store)
+        #expect(absent.value == nil && absent.rejection == nil && absent.sealedAt == nil && absent.age == nil)
+        try store.write(Note(text: "x"))
+        let present = try LiveRecord<Note>(in: store)
+        #expect(present.value == Note(text: "x") && present.snapshot?.provenance.sequence == 1)
+    }
+
+    @Test func aChangeByAnotherStoreIsObserved() async throws {
+        let other = try fixture.open()
+        let live = try LiveRecord(Note.self, in: store)
+        for number in 1...5 {
+            try await other.write(Note(text: "x", number: number))
+            #expect(await observe({ live.value?.number }, until: { $0 == number }) == number)
+        }
+        try await other.delete(Note.self)
+        _ = await observe({ live.value }, until: { $0 == nil })
+        #expect(live.rejection == nil)
+    }
+
+    // this process | absent | observes                     | the last value
+    // child        |        | 40 writes, one after another |
+    @Test func aChangeByAnotherProcessIsObserved() async throws {
+        let live = try LiveRecord(ProbeRecord.self, in: store)
+        let child = try ChildProcess(
+            "sealed-probe", ["store-increment", fixture.place.path, fixture.group.identifier, "40"])
+        #expect(await observe({ live.value?.number }, until: { $0 == 40 }) == 40)
+        #expect(try child.finish().exitCode == 0)
+    }
+
+    @Test func itChangesOnTheActorThatCreatedIt() async throws {
+        let desk = Desk()
+        let live = try await desk.live(Note.self, in: store)
+        let isOnActor = Mutex<Bool?>(nil)
+        withObservationTracking {
+            _ = live.value
+        } onChange: {
+            isOnActor.withLock { $0 = Desk.isCurrent }
+        }
+        try await store.write(Note(text: "x"))
+        _ = await observe({ live.value }, until: { $0 != nil })
+        for _ in 0..<500 where isOnActor.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(isOnActor.withLock { $0 } == true)
+    }
+
+    @Test func aRefusedRecordHasARejectionAndNoValue() async throws {
+        try store.write(Note(text: "x"))
+        let live = try LiveRecord(Note.self, in: store)
+        try fixture.plant([UInt8](repeating: 0, count: 64))
+        let code = await observe({ live.rejection?.code }, until: { $0 != nil })
+        #expect(code == .malformed && live.value == nil)
+        let isRejected = if case .rejected = live.outcome { true } else { false }
+        #expect(isRejected)
+    }
+
+    @Test func anExpiryIsObserved() async throws {
+        try store.write(Note(text: "x", expiresAt: Date() + 0.5))
+        let live = try LiveRecord(Note.self, in: store)
+        #expect(live.value != nil)
+        #expect(await observe({ live.rejection?.code }, until: { $0 != nil }) == .stale)
+    }
+
+    @Test func theAgeGrowsByTheStoresClock() throws {
+        let clock = TestClock(Date())
+        let store = try fixture.open { [place = fixture.place] options in
+            options.now = { withExtendedLifetime(place) { clock.now } }
+        }
+        try store.write(Note(text: "x"))
+        let live = try LiveRecord(Note.self, in: store)
+        let before = try #require(live.age)
+        #expect(before >= .zero && before < .seconds(1))
+        clock.advance(by: 90)
+        let after = try #require(live.age)
+        #expect(after >= .seconds(90) && after < .seconds(91))
+    }
+
+    @Test func theFirstUpdateOfAnUnchangedRecordNotifiesNobody() async throws {
+        try store.write(Note(text: "x"))
+        let live = try LiveRecord(Note.self, in: store)
+        let count = Mutex(0)
+        withObservationTracking {
+            _ = live.value
+        } onChange: {
+            count.withLock { $0 += 1 }
+        }
+        // The same record's updates arrive here after the instance's own.
+        let updates = Watching(try store.updates(of: Note.self))
+        _ = try await updates.next()
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(count.withLock { $0 } == 0)
+    }
+
+    @Test func releasingItEndsTheWatch() async throws {
+        weak var released: LiveRecord<Note>?
+        do {
+            let live = try LiveRecord(Note.self, in: store)
+            released = live
+            try await store.write(Note(text: "x"))
+            _ = await observe({ live.value }, until: { $0 != nil })
+        }
+        for _ in 0..<500 where released != nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(released == nil)
+    }
+
+    @Test func anInvalidNameIsAnError() {
+        #expect(code { _ = try LiveRecord(Note.self, named: "../x", in: store) } == .invalidName)
+    }
+}
+
+/// An actor with a queue of its own, by which a callback recognises it.
+private actor Desk {
+    private static let key = DispatchSpecificKey<Bool>()
+    private nonisolated let executor = QueueExecutor(key)
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    /// `true` on the actor's queue.
+    static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) == true }
+
+    func live<Record: SealedRecord>(
+        _ type: Record.Type, in store: SealedStore
+    ) throws(StoreError) -> LiveRecord<Record> {
+        try LiveRecord(type, in: store)
+    }
+}
+
+private final class QueueExecutor: SerialExecutor {
+    private let queue = DispatchQueue(label: "LiveRecordTests.desk")
+
+    init(_ key: DispatchSpecificKey<Bool>) { queue.setSpecific(key: key, value: true) }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+}
