@@ -11,7 +11,7 @@ enum Command {
 
     /// Parses a line.
     ///
-    /// - Throws: `Misunderstanding`.
+    /// - Throws: `UsageError`.
     init(_ line: String) throws(UsageError) {
         let (verb, rest) = Self.split(line[...])
         switch verb {

@@ -16,7 +16,7 @@ final class Child {
     ///
     /// - Parameters:
     ///   - mergesErrors: Whether its standard error is merged with its output.
-    ///   - isHeard: Whether its output is read here; otherwise it shares this program's output.
+    ///   - capturesOutput: Whether its output is read here; otherwise it shares this program's output.
     /// - Throws: `Stop` `.unavailable`.
     init(
         _ path: String, _ arguments: [String] = [], environment: [String: String], capturesOutput: Bool = true,

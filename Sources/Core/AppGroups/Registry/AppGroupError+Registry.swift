@@ -47,7 +47,7 @@ extension AppGroupError {
             code: .damagedRegistry, operation: "find the container of \(group)", subject: path, reason: reason,
             advice:
                 "It names the container's group. If that is this group, correct it or move it away; otherwise move the "
-                + "directory: ls -l \(path.shellQuoted)")
+                + "directory away: ls -l \(path.shellQuoted)")
     }
 
     /// Creates an error for a registered container with a random name and without its copy.

@@ -73,7 +73,7 @@ struct BackupMerge {
             .tooLarge, "import a backup into", place.path(of: compartment.role),
             "The backup has a key of epoch \(entry.epoch), and in period \(compartment.period) epochs end at "
                 + "\(KeyringEntry.maximumEpoch(period: compartment.period)).",
-            advice: (isNext ? "Begin the next period first (sealctl vault rekey), import" : "Take")
+            advice: (isNext ? "Begin the next period first (sealctl vault rekey), import" : "Import")
                 + " only the backup's items (--items-only), or replace the vault by the backup (--set-vault-aside).")
     }
 
