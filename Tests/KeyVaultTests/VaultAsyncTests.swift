@@ -25,7 +25,7 @@ import Testing
 
     /// Returns the code of the error that `body` throws, or `nil`.
     private func awaitedCode(
-        _ body: () async throws(VaultError) -> Void
+        isolation: isolated (any Actor)? = #isolation, _ body: () async throws(VaultError) -> Void
     ) async -> VaultError.Code? {
         do throws(VaultError) {
             try await body()
@@ -50,7 +50,7 @@ import Testing
         #expect(try await vault.item(service: "s", account: "a").label == "second")
         #expect(try await vault.deleteItem(service: "s", account: "a").isLogged)
         #expect(
-            await awaitedCode { () throws(VaultError) in _ = try await vault.item(service: "s", account: "a") }
+            await awaitedCode { () async throws(VaultError) in _ = try await vault.item(service: "s", account: "a") }
                 == .itemNotFound)
     }
 
@@ -97,7 +97,7 @@ import Testing
         let vault = try make(lockTimeout: .milliseconds(50))
         let lock = try lock()
         #expect(
-            await awaitedCode { () throws(VaultError) in
+            await awaitedCode { () async throws(VaultError) in
                 try await vault.addItem(service: "s", account: "a", value: "x")
             } == .lockTimeout)
         lock.unlock()

@@ -50,13 +50,13 @@ import Testing
     @Test func aVaultErrorOfTheClosureIsThrownOnceAndLoggedAsReading() throws {
         var runs = 0
         let before = try vault.accessEntryCount()
-        let code = code { () throws(VaultError) in
-            _ = try vault.withValue(service: "s", account: "a") { _ throws(VaultError) -> Int in
+        let thrown = code { () throws(VaultError) in
+            _ = try vault.withValue(service: "s", account: "a") { (_) throws(VaultError) -> Int in
                 runs += 1
                 throw .corrupt("here", "It is the program's own.")
             }
         }
-        #expect(code == .corrupt && runs == 1)
+        #expect(thrown == .corrupt && runs == 1)
         #expect(try vault.accessEntryCount() == before + 1)
     }
 

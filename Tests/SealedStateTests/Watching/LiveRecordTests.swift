@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test func aRefusedRecordHasARejectionAndNoValue() async throws {
-        try store.write(Note(text: "x"))
+        try await store.write(Note(text: "x"))
         let live = try LiveRecord(Note.self, in: store)
         try fixture.plant([UInt8](repeating: 0, count: 64))
         let code = await observe({ live.rejection?.code }, until: { $0 != nil })
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func anExpiryIsObserved() async throws {
-        try store.write(Note(text: "x", expiresAt: Date() + 0.5))
+        try await store.write(Note(text: "x", expiresAt: Date() + 0.5))
         let live = try LiveRecord(Note.self, in: store)
         #expect(live.value != nil)
         #expect(await observe({ live.rejection?.code }, until: { $0 != nil }) == .stale)
@@ -106,7 +106,7 @@ import Testing
     }
 
     @Test func theFirstUpdateOfAnUnchangedRecordNotifiesNobody() async throws {
-        try store.write(Note(text: "x"))
+        try await store.write(Note(text: "x"))
         let live = try LiveRecord(Note.self, in: store)
         let count = Mutex(0)
         withObservationTracking {
@@ -141,7 +141,7 @@ import Testing
 /// An actor with a queue of its own, by which a callback recognises it.
 private actor Desk {
     private static let key = DispatchSpecificKey<Bool>()
-    private nonisolated let executor = QueueExecutor(key)
+    private nonisolated let executor = QueueExecutor(Desk.key)
 
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
