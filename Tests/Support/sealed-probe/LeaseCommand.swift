@@ -10,7 +10,7 @@ internal import SealedState
 func leaseCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 4, let milliseconds = Int(arguments[3]) else { return 64 }
     return inTask {
-        let store = try SealedStore(group: AppGroup(arguments[1]), in: GroupsHome(root: arguments[0]))
+        let store = try await SealedStore.open(group: AppGroup(arguments[1]), in: GroupsHome(root: arguments[0]))
         say("waiting")
         let outcome = try await store.withLease(arguments[2], for: .milliseconds(milliseconds)) { fence in
             say("took \(fence.number)")
