@@ -68,7 +68,7 @@ package struct RecordWriter: Sendable {
                 do { result = try change(&value) } catch { throw Self.declined(error, place) }
                 let payload = try encode(value, named: place.name.text)
                 defer { payload.wipe() }
-                return (result, try record.write(payload, request))
+                return try record.write(payload, request).map { (result, $0) }
             }
         }
     }
