@@ -85,8 +85,8 @@ extension Vault {
         }
     }
 
-    /// Replaces an item's value and the given properties; see the form without `async`. `SecretBytes` are consumed, even
-    /// if the call fails.
+    /// Replaces an item's value and the given properties; see the form without `async`. `SecretBytes` are consumed,
+    /// even if the call fails.
     public func updateItem<Value: ItemValueConvertible & ~Copyable>(
         service: String, account: String, label: String? = nil, accessibility: Accessibility? = nil,
         value: consuming Value

@@ -38,8 +38,8 @@ extension SealedStore {
 
     /// Reads, changes and writes a record under its lock: no other program's write is lost.
     ///
-    /// An expired value is passed to `change` as well: updates serve to renew it. A closure of one expression that has a
-    /// value, such as `{ $0.tags.insert("x") }`, selects the form with a result; that result may be ignored.
+    /// An expired value is passed to `change` as well: updates serve to renew it. A closure of one expression that has
+    /// a value, such as `{ $0.tags.insert("x") }`, selects the form with a result; that result may be ignored.
     /// - Parameters:
     ///   - type: The record's type.
     ///   - name: The record's name.
@@ -71,8 +71,8 @@ extension SealedStore {
     /// let seat = try store.update(Booking.self) { $0.takeSeat() }.result
     /// ```
     ///
-    /// The result may be ignored. It counts only if the call returns: after an error but `.durabilityUnknown` and `.lockLost` nothing was
-    /// written. Otherwise as the form without a result.
+    /// The result may be ignored. It counts only if the call returns: after an error but `.durabilityUnknown` and
+    /// `.lockLost` nothing was written. Otherwise as the form without a result.
     /// - Returns: The result of `change`, and the sequence of this write.
     /// - Throws: `StoreError`, as the form without a result.
     @discardableResult
