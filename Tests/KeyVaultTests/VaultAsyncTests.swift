@@ -54,7 +54,7 @@ import Testing
                 == .itemNotFound)
     }
 
-    @Test func secretBytesAreAddedWithoutACopyInOrdinaryMemory() async throws {
+    @Test func secretBytesAreAddedFromATask() async throws {
         let vault = try make()
         let secret = SecretBytes(count: 3) { $0.copyBytes(from: [7, 8, 9]) }
         try await vault.addItem(service: "s", account: "a", value: secret)
@@ -69,10 +69,13 @@ import Testing
             // The calls use the caches of the task on their threads.
             #expect(try await vault.unlock(for: .seconds(60)))
             let opened = try await Vault.open(fixture.vault.accessGroup, in: fixture.vault.home)
-            #expect(try opened.isUnlocked())
+            #expect(try await opened.isUnlocked())
+            #expect(try await opened.lockedNameCount() == 0)
+            let status = try await Vault.status(fixture.vault.accessGroup, in: fixture.vault.home)
+            #expect(status.whenUnlocked != .locked)
             let report = try await Vault.lock(fixture.vault.accessGroup, in: fixture.vault.home)
             #expect(report.locked.contains(.whenUnlocked))
-            #expect(try !opened.isUnlocked())
+            #expect(try await !opened.isUnlocked())
         }
     }
 
@@ -93,6 +96,18 @@ import Testing
         #expect(try await vault.items().isEmpty)
     }
 
+    /// Blocking calls of the vault in the closure wait as if no task had called.
+    @Test func aClosureThatBorrowsAValueIsNotPartOfTheCall() async throws {
+        let vault = try make()
+        try await vault.addItem(service: "s", account: "a", value: "x")
+        #expect(try await vault.withValue(service: "s", account: "a") { _ in Vault.awaitedCall == nil })
+        let isApart = try await vault.withValue(service: "s", account: "a") { value in
+            if value.isEmpty { throw CancellationError() }
+            return Vault.awaitedCall == nil
+        }
+        #expect(isApart)
+    }
+
     @Test func theLocksTimeLimitHoldsForATask() async throws {
         let vault = try make(lockTimeout: .milliseconds(50))
         let lock = try lock()
@@ -103,15 +118,16 @@ import Testing
         lock.unlock()
     }
 
-    /// tasks, more than there are threads for tasks       a later task
+    /// tasks, more than any pool has threads for tasks    a later task
     /// all wait for the lock
     ///                                                    runs, and unlocks
     /// all add their item
     @Test func tasksThatWaitForTheVaultLeaveTheThreadsOfTasksFree() async throws {
         let vault = try make(lockTimeout: .seconds(60))
         let held = OtherProgram(try lock())
+        let count = 4 * ProcessInfo.processInfo.activeProcessorCount + 48
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for number in 0..<48 {
+            for number in 0..<count {
                 group.addTask { try await vault.addItem(service: "s", account: "\(number)", value: "x") }
             }
             group.addTask {
@@ -120,7 +136,7 @@ import Testing
             }
             try await group.waitForAll()
         }
-        #expect(try await vault.items().count == 48)
+        #expect(try await vault.items().count == count)
     }
 }
 

@@ -1,3 +1,4 @@
+import Glibc
 import SealedState
 import Synchronization
 import TestSupport
@@ -49,8 +50,45 @@ import Testing
         #expect(widget.note == nil)
         #expect(failures.codes == [.malformed])
         #expect(code { _ = try widget.$note.value() } == .malformed)
+        #expect(code { try widget.$note.set(Note(text: Note.forbidden)) } == .invalid)
+        try widget.$note.set(Note(text: "y"))
+        #expect(widget.note?.text == "y")
         widget.note = Note(text: Note.forbidden)
         #expect(failures.codes == [.malformed, .invalid])
+        #expect(widget.note?.text == "y")
+    }
+
+    @Test(arguments: [Fault.tooNew, .expired, .forbidden, .changedContents, .noMagic])
+    func aRefusedRecordIsNotOverwrittenByAValueComputedFromIt(_ fault: Fault) throws {
+        for policy in [RejectionPolicy.refuse, .keepLastGood] {
+            let store = try fixture.open { $0.rejectionPolicy = policy }
+            let failures = Failures()
+            let widget = Widget(store, failures)
+            try store.write(Note(text: "x"))
+            var forgery = try Forgery(store)
+            forgery.sequence = try store.snapshot(of: Note.self).provenance.sequence + 1
+            try fault.apply(to: &forgery)
+            try fixture.plant(forgery.blob)
+            let before = try fixture.blob()
+            widget.note?.number += 1
+            widget.note = nil
+            #expect(failures.codes.count >= 2 && failures.codes.allSatisfy { $0 == fault.code }, "\(failures.codes)")
+            #expect(try fixture.blob() == before)
+            try widget.$note.set(Note(text: "set", number: 1))
+            #expect(widget.note?.number == 1)
+            widget.note?.number += 1
+            #expect(try store.read(Note.self).number == 2)
+        }
+    }
+
+    @Test func nilLeavesAnAbsentRecordWithoutADeletion() throws {
+        let widget = Widget(store, failures)
+        widget.note = Note(text: "x")
+        unlink(fixture.file(Note.recordName))
+        widget.note?.number += 1
+        widget.note = nil
+        #expect(failures.codes.isEmpty)
+        #expect(!SystemFile.exists(fixture.file(Note.recordName)))
     }
 
     @Test func theLastGoodValueIsReturnedByTheStoresPolicyAndReported() throws {

@@ -32,6 +32,18 @@ extension Vault {
         }
     }
 
+    /// Returns the status of a vault without opening it; see the form without `async`.
+    public static func status(
+        _ accessGroup: AccessGroup, in home: GroupsHome
+    ) async throws(VaultError) -> VaultStatus {
+        try await offload { () throws(VaultError) in try status(accessGroup, in: home) }
+    }
+
+    /// Returns whether *when unlocked* can be used through this vault now; see the form without `async`.
+    public func isUnlocked() async throws(VaultError) -> Bool {
+        try await limited { () throws(VaultError) in try self.isUnlocked() }
+    }
+
     /// Unlocks the vault for all programs of this user; see the form without `async`.
     @discardableResult
     public func unlock(for lifetime: Duration? = nil) async throws(VaultError) -> Bool {
@@ -52,7 +64,7 @@ extension Vault {
 
 /// Items, for tasks.
 extension Vault {
-    /// Adds an item; see the form without `async`. `SecretBytes` are consumed.
+    /// Adds an item; see the form without `async`. `SecretBytes` are consumed, even if the call fails.
     public func addItem<Value: ItemValueConvertible & ~Copyable>(
         service: String, account: String, label: String = "", accessibility: Accessibility? = nil,
         value: consuming Value
@@ -73,7 +85,8 @@ extension Vault {
         }
     }
 
-    /// Replaces an item's value and the given properties; see the form without `async`. `SecretBytes` are consumed.
+    /// Replaces an item's value and the given properties; see the form without `async`. `SecretBytes` are consumed,
+    /// even if the call fails.
     public func updateItem<Value: ItemValueConvertible & ~Copyable>(
         service: String, account: String, label: String? = nil, accessibility: Accessibility? = nil,
         value: consuming Value
@@ -108,7 +121,9 @@ extension Vault {
         _ body: @escaping @Sendable (UnsafeRawBufferPointer) throws(VaultError) -> Result
     ) async throws(VaultError) -> Result {
         try await limited { () throws(VaultError) in
-            try self.withValue(service: service, account: account, body)
+            try self.withValue(service: service, account: account) { value throws(VaultError) -> Result in
+                try Self.apartFromTheCall { () throws(VaultError) in try body(value) }
+            }
         }
     }
 
@@ -118,9 +133,16 @@ extension Vault {
         _ body: @escaping @Sendable (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) async throws -> Result {
         let result = try await limited { () throws(VaultError) in
-            try self.lendValue(service: service, account: account, body)
+            try self.lendValue(service: service, account: account) { value throws(Failure) -> Result in
+                try Self.apartFromTheCall { () throws(Failure) in try body(value) }
+            }
         }
         return try result.get()
+    }
+
+    /// Returns the number of names of *when unlocked* that are not accessible; see the form without `async`.
+    public func lockedNameCount() async throws(VaultError) -> Int {
+        try await limited { () throws(VaultError) in try self.lockedNameCount() }
     }
 
     /// Copies an item's value into its own secret memory; see the form without `async`.
@@ -158,6 +180,18 @@ extension Vault {
 
     /// The task's call that this thread runs; `nil` for a call without `async`.
     @TaskLocal static var awaitedCall: BlockingCall?
+
+    /// Runs code that is not part of the task's call, such as a closure of the program: the call's limit and its
+    /// cancellation do not apply to it.
+    @discardableResult
+    static func apartFromTheCall<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let result: Result<Value, Failure> = $awaitedCall.withValue(nil) {
+            Result { () throws(Failure) in try body() }
+        }
+        return try result.get()
+    }
 
     /// Runs a call of an open vault within its `lockTimeout`.
     private func limited<Value: Sendable>(

@@ -67,7 +67,6 @@ extension StoreError {
             case .orphanedBlobs: .orphanedBlobs
             case .containerAway: .containerMissing
             case .lockTimeout: .lockTimeout
-            case .cancelled: .cancelled
             case .notEntitled: .notEntitled
             case .entitlements: .entitlements
             default: .vault

@@ -45,19 +45,22 @@ import Testing
         #expect(runs == 0)
     }
 
-    /// A `VaultError` of the closure keeps the call's type, and does not look like a damaged value, which is read
-    /// again.
+    /// A `VaultError` of the closure keeps the call's type, and does not look like a damaged value file, which is read
+    /// again if it was replaced in the meantime.
     @Test func aVaultErrorOfTheClosureIsThrownOnceAndLoggedAsReading() throws {
         var runs = 0
+        try vault.addItem(service: "s", account: "large", value: [UInt8](repeating: 0, count: 300))
         let before = try vault.accessEntryCount()
         let thrown = code { () throws(VaultError) in
-            _ = try vault.withValue(service: "s", account: "a") { (_) throws(VaultError) -> Int in
+            _ = try vault.withValue(service: "s", account: "large") { (_) throws(VaultError) -> Int in
                 runs += 1
+                try vault.updateItem(service: "s", account: "large", value: [UInt8](repeating: 1, count: 300))
                 throw .corrupt("here", "It is the program's own.")
             }
         }
         #expect(thrown == .corrupt && runs == 1)
-        #expect(try vault.accessEntryCount() == before + 1)
+        // The reading and the update.
+        #expect(try vault.accessEntryCount() == before + 2)
     }
 
     @Test func aNoncopyableResultIsReturned() throws {

@@ -76,11 +76,11 @@ import Testing
 
     @Test func theCallsBehindAPropertyThrow() async throws {
         #expect(try settings.$count.value() == 5)
-        try settings.$count.set(1)
-        #expect(try settings.$count.update { $0 += 1 } == 2)
+        try await settings.$count.set(1)
+        #expect(try await settings.$count.update { $0 += 1 } == 2)
         var values = try settings.$count.changes().makeAsyncIterator()
         #expect(await values.next() == 2)
-        try settings.$count.remove()
+        try await settings.$count.remove()
         #expect(await values.next() == 5)
         try sandbox.damage(sandbox.file)
         #expect(code { _ = try settings.$count.value() } == .tampered)

@@ -1,10 +1,11 @@
 import Dispatch
 import FoundationEssentials
 import Observation
-import SealedState
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import SealedState
 
 /// Tests of a record's state as observable properties.
 @Suite(.timeLimit(.minutes(5))) struct LiveRecordTests {
@@ -17,7 +18,7 @@ import Testing
     }
 
     /// Follows an observed expression until it has a value that fits, as a view does: read, wait for a change, read
-    /// again.
+    /// again. On the instance's actor no change happens between the reading and the registration.
     private func observe<Part: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ read: () -> Part, until fits: (Part) -> Bool
     ) async -> Part {
@@ -37,7 +38,7 @@ import Testing
         #expect(present.value == Note(text: "x") && present.snapshot?.provenance.sequence == 1)
     }
 
-    @Test func aChangeByAnotherStoreIsObserved() async throws {
+    @MainActor @Test func aChangeByAnotherStoreIsObserved() async throws {
         let other = try fixture.open()
         let live = try LiveRecord(Note.self, in: store)
         for number in 1...5 {
@@ -51,7 +52,7 @@ import Testing
 
     // this process | absent | observes                     | the last value
     // child        |        | 40 writes, one after another |
-    @Test func aChangeByAnotherProcessIsObserved() async throws {
+    @MainActor @Test func aChangeByAnotherProcessIsObserved() async throws {
         let live = try LiveRecord(ProbeRecord.self, in: store)
         let child = try ChildProcess(
             "sealed-probe", ["store-increment", fixture.place.path, fixture.group.identifier, "40"])
@@ -69,12 +70,11 @@ import Testing
             isOnActor.withLock { $0 = Desk.isCurrent }
         }
         try await store.write(Note(text: "x"))
-        _ = await observe({ live.value }, until: { $0 != nil })
         for _ in 0..<500 where isOnActor.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(10)) }
         #expect(isOnActor.withLock { $0 } == true)
     }
 
-    @Test func aRefusedRecordHasARejectionAndNoValue() async throws {
+    @MainActor @Test func aRefusedRecordHasARejectionAndNoValue() async throws {
         try await store.write(Note(text: "x"))
         let live = try LiveRecord(Note.self, in: store)
         try fixture.plant([UInt8](repeating: 0, count: 64))
@@ -84,8 +84,8 @@ import Testing
         #expect(isRejected)
     }
 
-    @Test func anExpiryIsObserved() async throws {
-        try await store.write(Note(text: "x", expiresAt: Date() + 0.5))
+    @MainActor @Test func anExpiryIsObserved() async throws {
+        try await store.write(Note(text: "x", expiresAt: Date() + 5))
         let live = try LiveRecord(Note.self, in: store)
         #expect(live.value != nil)
         #expect(await observe({ live.rejection?.code }, until: { $0 != nil }) == .stale)
@@ -105,8 +105,9 @@ import Testing
         #expect(after >= .seconds(90) && after < .seconds(91))
     }
 
-    @Test func theFirstUpdateOfAnUnchangedRecordNotifiesNobody() async throws {
+    @MainActor @Test func theFirstUpdateOfAnUnchangedRecordNotifiesNobody() async throws {
         try await store.write(Note(text: "x"))
+        // No `await` from here until the observer is registered: this actor takes the instance's first update later.
         let live = try LiveRecord(Note.self, in: store)
         let count = Mutex(0)
         withObservationTracking {
@@ -121,13 +122,41 @@ import Testing
         #expect(count.withLock { $0 } == 0)
     }
 
-    @Test func releasingItEndsTheWatch() async throws {
+    @MainActor @Test func releasingItEndsTheWatch() async throws {
         weak var released: LiveRecord<Note>?
+        let follower: Task<Void, Never>?
         do {
             let live = try LiveRecord(Note.self, in: store)
             released = live
+            follower = live.follower
             try await store.write(Note(text: "x"))
             _ = await observe({ live.value }, until: { $0 != nil })
+        }
+        for _ in 0..<500 where released != nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(released == nil)
+        // Only the task holds the watch.
+        let isEnded = Mutex(false)
+        let waiting = try #require(follower)
+        Task {
+            await waiting.value
+            isEnded.withLock { $0 = true }
+        }
+        for _ in 0..<500 where !isEnded.withLock({ $0 }) { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(isEnded.withLock { $0 } == true)
+    }
+
+    @Test func anActorThatStoresItIsReleased() async throws {
+        weak var released: Keeper?
+        do {
+            let keeper = Keeper()
+            released = keeper
+            try await keeper.follow(store)
+            try await store.write(Note(text: "x"))
+            for _ in 0..<500 {
+                if await keeper.value != nil { break }
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            #expect(await keeper.value == Note(text: "x"))
         }
         for _ in 0..<500 where released != nil { try await Task.sleep(for: .milliseconds(10)) }
         #expect(released == nil)
@@ -153,6 +182,15 @@ private actor Desk {
     ) throws(StoreError) -> LiveRecord<Record> {
         try LiveRecord(type, in: store)
     }
+}
+
+/// An actor with a live record of its own.
+private actor Keeper {
+    private var live: LiveRecord<Note>?
+
+    var value: Note? { live?.value }
+
+    func follow(_ store: SealedStore) throws(StoreError) { live = try LiveRecord(Note.self, in: store) }
 }
 
 private final class QueueExecutor: SerialExecutor {

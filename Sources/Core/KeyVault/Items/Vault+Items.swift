@@ -128,8 +128,9 @@ extension Vault {
             draft = items.draft
             return items.sweeps()
         }
-        // The change is complete: after a failure the next change removes the files.
-        try? sweep(kept)
+        // The change is complete, even if its task's time is up or it is cancelled. After a failure the next change
+        // removes the files.
+        try? Self.apartFromTheCall { () throws(VaultError) in try sweep(kept) }
         // Reserve again: the replaced files are closed now, which may have freed the space.
         reserve.keep()
         return isLogged
@@ -242,7 +243,8 @@ extension Vault {
 
     /// Lends an item's value to a closure that throws errors of the program; otherwise as the form above.
     ///
-    /// - Throws: The error of `body`, unchanged; `VaultError` as the form above, and then `body` did not run.
+    /// - Throws: The error of `body`, unchanged; `VaultError` as the form above; then `body` did not run, unless it
+    ///   threw that error.
     public func withValue<Result: ~Copyable, Failure: Error>(
         service: String, account: String, _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws -> Result {

@@ -92,6 +92,18 @@ public struct SealedDefaultAccess<Value: DefaultsValue & Sendable>: Sendable {
     /// Removes the value from the suite.
     public func remove() throws(StoreError) { try defaults.remove(key) }
 
+    /// Sets the value; see the form without `async`.
+    public func set(_ value: Value) async throws(StoreError) { try await defaults.set(value, for: key) }
+
+    /// Reads, changes and writes the value under the suite's lock; see the form without `async`.
+    @discardableResult
+    public func update(_ change: @escaping @Sendable (inout Value) throws -> Void) async throws(StoreError) -> Value {
+        try await defaults.update(key, change)
+    }
+
+    /// Removes the value from the suite; see the form without `async`.
+    public func remove() async throws(StoreError) { try await defaults.remove(key) }
+
     /// Returns the present value, then every other one; see `SealedDefaults.changes(of:)`.
     public func changes() throws(StoreError) -> DefaultsValues<Value> { try defaults.changes(of: key) }
 }

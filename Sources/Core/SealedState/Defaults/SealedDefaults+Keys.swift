@@ -34,7 +34,7 @@ extension SealedDefaults {
     ///   - key: The key of the value.
     ///   - change: Gets the suite's value, or else the next one in the search list; never the program's arguments. It
     ///     must not use the same suite, and may throw: then nothing is written.
-    /// - Returns: The value that was written.
+    /// - Returns: The value that was written; for a result of the closure's own use `edit`.
     /// - Throws: `StoreError`, as `value(for:)` and `edit`.
     @discardableResult
     public func update<Value>(

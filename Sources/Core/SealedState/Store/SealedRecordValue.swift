@@ -1,3 +1,5 @@
+internal import Synchronization
+
 /// A record as an optional property.
 ///
 /// ```swift
@@ -10,12 +12,22 @@
 /// `token?.count += 1` is a read and then a write: a value that another program writes in between is lost, as with
 /// every property. Use `$token.update { $0.count += 1 }` for a value computed from the old one; it loses nothing.
 ///
+/// The new value may be computed from the `nil` or the last good value that replaced a refused record. So a property
+/// whose last reading failed is not set until a reading succeeds: `onFailure` gets the same error again. `$token.set`
+/// sets the record regardless. An absent record is no failure, and setting `nil` leaves it absent.
+///
 /// Reading takes no lock. Setting waits for the record's lock on the calling thread: in a task use `await $token.set`.
 @propertyWrapper
 public struct SealedRecordValue<Record: SealedRecord>: Sendable {
     /// The calls that throw.
     public let projectedValue: SealedRecordAccess<Record>
     private let onFailure: (@Sendable (StoreError) -> Void)?
+    private let memory = Memory()
+
+    private final class Memory: Sendable {
+        /// The error of the last reading; `nil` if it succeeded.
+        let unread: Mutex<StoreError?> = Mutex(nil)
+    }
 
     /// Creates a property for a record.
     ///
@@ -38,17 +50,42 @@ public struct SealedRecordValue<Record: SealedRecord>: Sendable {
             do throws(StoreError) {
                 let snapshot = try projectedValue.snapshot()
                 // By the store's policy, the last good value may be returned instead of a refused one.
-                if let rejection = snapshot.rejection { onFailure?(rejection) }
+                finishReading(snapshot.rejection)
                 return snapshot.value
             } catch {
-                if error.code != .absent { onFailure?(error) }
+                finishReading(error.isAbsence ? nil : error)
                 return nil
             }
         }
         nonmutating set {
+            if let error = memory.unread.withLock({ $0 }) {
+                onFailure?(error)
+                return
+            }
+            // `token?.count += 1` sets an absent record to `nil` again, which must not write a deletion.
+            if newValue == nil && isAbsent { return }
             do throws(StoreError) { try projectedValue.set(newValue) } catch { onFailure?(error) }
         }
     }
+
+    private func finishReading(_ failure: StoreError?) {
+        memory.unread.withLock { $0 = failure }
+        if let failure { onFailure?(failure) }
+    }
+
+    private var isAbsent: Bool {
+        do throws(StoreError) {
+            _ = try projectedValue.snapshot()
+            return false
+        } catch {
+            return error.isAbsence
+        }
+    }
+}
+
+extension StoreError {
+    /// `true` for a missing record and for a missing container: a state of the record, not a failure.
+    var isAbsence: Bool { code == .absent || code == .containerMissing }
 }
 
 /// The calls behind a `@SealedRecordValue` property that throw.
@@ -72,7 +109,7 @@ public struct SealedRecordAccess<Record: SealedRecord>: Sendable {
     public func set(_ value: Record?) throws(StoreError) {
         guard let value else {
             do throws(StoreError) { try store.delete(Record.self, named: name) } catch {
-                if error.code != .absent { throw error }
+                if !error.isAbsence { throw error }
             }
             return
         }
@@ -83,7 +120,7 @@ public struct SealedRecordAccess<Record: SealedRecord>: Sendable {
     public func set(_ value: Record?) async throws(StoreError) {
         guard let value else {
             do throws(StoreError) { try await store.delete(Record.self, named: name) } catch {
-                if error.code != .absent { throw error }
+                if !error.isAbsence { throw error }
             }
             return
         }

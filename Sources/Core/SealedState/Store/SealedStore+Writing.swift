@@ -38,7 +38,8 @@ extension SealedStore {
 
     /// Reads, changes and writes a record under its lock: no other program's write is lost.
     ///
-    /// An expired value is passed to `change` as well: updates serve to renew it.
+    /// An expired value is passed to `change` as well: updates serve to renew it. A closure of one expression that has
+    /// a value, such as `{ $0.tags.insert("x") }`, selects the form with a result; that result may be ignored.
     /// - Parameters:
     ///   - type: The record's type.
     ///   - name: The record's name.
@@ -70,8 +71,8 @@ extension SealedStore {
     /// let seat = try store.update(Booking.self) { $0.takeSeat() }.result
     /// ```
     ///
-    /// The result counts only if the call returns: after an error but `.durabilityUnknown` and `.lockLost` nothing was
-    /// written. Otherwise as the form without a result.
+    /// The result may be ignored. It counts only if the call returns: after an error but `.durabilityUnknown` and
+    /// `.lockLost` nothing was written. Otherwise as the form without a result.
     /// - Returns: The result of `change`, and the sequence of this write.
     /// - Throws: `StoreError`, as the form without a result.
     @discardableResult
@@ -128,8 +129,12 @@ extension SealedStore {
 /// limit, which covers the whole wait of a call. So while 64 calls wait, `.lockTimeout` may also be thrown for a record
 /// whose lock is free.
 ///
-/// Cancelling the task ends the wait, in the queue and for the lock, with `.cancelled`; once the lock is held the write
-/// is finished.
+/// Cancelling the task ends the wait, in the queue and for the record's lock, with `.cancelled`; once the lock is held
+/// the write is finished.
+///
+/// Exceptions: `open` has no limit in the queue, and its task's cancellation does not end it. A call that has to change
+/// the vault, as the first write of a record may, waits for the vault's lock up to the vault's own limit, and
+/// cancelling the task does not end that wait.
 extension SealedStore {
     /// Opens a group's container and vault; see the initialiser. A passphrase's slow hash does not block the task pool.
     public static func open(

@@ -17,7 +17,11 @@ internal import Synchronization
 /// change by any program, an expiry, a lock of the vault and a removed container. Releasing the instance ends that.
 ///
 /// The properties change on the actor that created the instance, so one that is created on the main actor changes
-/// there. They may be read from any thread.
+/// there. They may be read from any thread. Observe them on that actor: `withObservationTracking` begins to observe
+/// after it has read, and an observer elsewhere misses a change in between. An instance that no actor created changes
+/// on any thread, so its observers can miss changes; follow `SealedStore.updates(of:)` there instead.
+///
+/// The instance does not keep its actor, so the actor may store it.
 public final class LiveRecord<Record: SealedRecord>: Observable, Sendable {
     /// The record's name.
     public let name: String
@@ -46,9 +50,15 @@ public final class LiveRecord<Record: SealedRecord>: Observable, Sendable {
         self.name = name
         self.store = store
         state = Mutex(RecordUpdate.Outcome(reading: name, from: store))
-        let task = Task { [weak self] in
-            _ = isolation
-            for await update in updates { self?.take(update.outcome) }
+        let host: (any Actor)? = isolation
+        let hasHost = host != nil
+        // Keeps neither the instance nor the actor, which may store the instance.
+        let task = Task { [weak self, weak host] in
+            for await update in updates {
+                let actor = host
+                guard let self, actor != nil || !hasHost else { return }
+                await self.take(update.outcome, on: actor)
+            }
         }
         following.withLock { $0 = task }
     }
@@ -61,15 +71,18 @@ public final class LiveRecord<Record: SealedRecord>: Observable, Sendable {
         return state.withLock { $0 }
     }
 
-    private func take(_ outcome: RecordUpdate<Record>.Outcome) {
+    /// The task that follows the record, for tests.
+    var follower: Task<Void, Never>? { following.withLock { $0 } }
+
+    private func take(_ outcome: RecordUpdate<Record>.Outcome, on isolation: isolated (any Actor)?) async {
         let isNews = state.withLock { state in
             // The first update is usually the state that was read at the beginning.
             if state.isSame(as: outcome) { return false }
             state = outcome
             return true
         }
-        // Stored before observers are notified: an observer on another thread that reads in between would otherwise
-        // keep the old state, and miss the notification.
+        // Stored before observers are notified, so that one that reads again at once gets the new state. An observer
+        // on another thread that read the old state, and is not registered yet, misses the notification.
         if isNews { registrar.withMutation(of: self, keyPath: \.outcome) {} }
     }
 }

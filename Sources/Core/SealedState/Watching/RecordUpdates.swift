@@ -107,7 +107,7 @@ public struct RecordUpdate<Record: SealedRecord>: Sendable {
 extension RecordUpdate.Outcome {
     /// The state that a failed read shows.
     init(_ error: StoreError) {
-        self = error.code == .absent || error.code == .containerMissing ? .absent(error) : .rejected(error)
+        self = error.isAbsence ? .absent(error) : .rejected(error)
     }
 
     var snapshot: RecordSnapshot<Record>? {
