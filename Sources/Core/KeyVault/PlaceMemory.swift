@@ -232,7 +232,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// - Returns: `false` if the memory could not be read or written, for example on a full disk.
     @discardableResult
     func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false) -> Bool {
-        if !isAccepted, isSettled(memory, chain) { return true }
+        if !isAccepted, directories.count > 1, isSettled(memory, chain) { return true }
         // Always durable: a power loss must not leave a truncated memory, which would make the vault fail.
         let file = MemoryFile(directory: directories[0], leaf: leaf)
         let stored: Void? = try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in

@@ -40,7 +40,7 @@ package final class RosterAuthority: Sendable {
         package var roster: SignedRoster?
         /// The condition of the file in the container.
         package var condition: RosterCondition
-        /// The reason why the acceptance could not be remembered. Each later look tries again.
+        /// The reason why the acceptance could not be remembered. The regular look once a second tries again.
         package var notRemembered: VaultError?
 
         /// The contents of a memory of the roster in force.
