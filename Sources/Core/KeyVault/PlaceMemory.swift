@@ -141,6 +141,13 @@ struct SeenMinimum: Hashable, Sendable {
     func refuses(_ present: SeenMinimum) -> Bool { period == present.period && present.epoch < epoch }
 }
 
+/// A minimum epoch that a running program has seen and could not store, for example on a full disk.
+struct UnstoredMinimum: Hashable, Sendable {
+    let seen: SeenMinimum
+    /// The stored one at that time. If it has changed since, a person may have accepted a lower one, and it decides.
+    let stored: SeenMinimum
+}
+
 /// The file of a place's memory.
 ///
 /// A user's programs use one directory of memories, chosen by modes and owners (docs/spec/vault.md, section 12). A
@@ -225,32 +232,56 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// - Returns: `false` if the memory could not be read or written, for example on a full disk.
     @discardableResult
     func store(_ memory: PlaceMemory, chain: [[UInt8]] = [], isAccepted: Bool = false) -> Bool {
+        if !isAccepted, directories.count > 1, isSettled(memory, chain) { return true }
         // Always durable: a power loss must not leave a truncated memory, which would make the vault fail.
         let file = MemoryFile(directory: directories[0], leaf: leaf)
         let stored: Void? = try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in
-            let known: PlaceMemory?
-            do throws(VaultError) { known = try load() } catch {
-                guard isAccepted else { throw error }
-                known = nil
-            }
-            guard let current = known else { return memory.encoded }
-            let isSuccessor =
-                current.vaultID == memory.vaultID && current.period <= memory.period
-                && current.all.allSatisfy { chain.contains($0.personKey) }
-            guard isAccepted || isSuccessor else { return nil }
-            var memory = memory
-            if !isAccepted {
-                memory.teamKey = memory.teamKey ?? current.teamKey
-                memory.minimum = memory.minimum.merged(with: current.minimum)
-            }
-            // The new memory comes from a program without a person's slot.
-            if memory.memoryCode == .zero, memory.vaultID == current.vaultID { memory.memoryCode = current.memoryCode }
-            // Compared with the written file alone: what only the other directory has is stored here as well.
-            return memory == (try? load(from: directories[0])) ? nil : memory.encoded
+            try replacement(memory, chain, isAccepted: isAccepted)
         }
         // Not before the accepted memory is stored: a full disk must not make the next opening a first contact.
         if isAccepted, stored != nil { remove(from: directories.dropFirst()) }
         return stored != nil
+    }
+
+    /// Returns whether the files need no change. It takes no lock: an opening while the other directory has an older
+    /// memory usually changes nothing.
+    private func isSettled(_ memory: PlaceMemory, _ chain: [[UInt8]]) -> Bool {
+        do throws(VaultError) { return try replacement(memory, chain, isAccepted: false) == nil } catch {
+            return false
+        }
+    }
+
+    /// Returns the bytes to write for a memory; `nil` if the written file stays as it is.
+    private func replacement(
+        _ memory: PlaceMemory, _ chain: [[UInt8]], isAccepted: Bool
+    ) throws(VaultError) -> [UInt8]? {
+        let each = directories.map { try? load(from: $0) }
+        let known: PlaceMemory?
+        do throws(VaultError) { known = try load() } catch {
+            guard isAccepted else { throw error }
+            known = each.compactMap { $0 }.first { $0.vaultID == memory.vaultID }
+        }
+        guard let current = known else { return memory.encoded }
+        let isSuccessor =
+            current.vaultID == memory.vaultID && current.period <= memory.period
+            && current.all.allSatisfy { chain.contains($0.personKey) }
+        guard isAccepted || isSuccessor else { return nil }
+        var next = memory
+        if !isAccepted {
+            next.teamKey = memory.teamKey ?? current.teamKey
+            next.minimum = memory.minimum.merged(with: current.minimum)
+        }
+        // The new memory comes from a program without a person's slot.
+        if memory.memoryCode == .zero, memory.vaultID == current.vaultID { next.memoryCode = current.memoryCode }
+        let (own, code) = (each[0], next.memoryCode)
+        // The other directory keeps this code, so that of another identity stays in the written one.
+        if !isAccepted, let own, own.vaultID == memory.vaultID, own.memoryCode != .zero,
+            each.dropFirst().contains(where: { $0?.memoryCode == code })
+        {
+            next.memoryCode = own.memoryCode
+        }
+        // Compared with the written file alone: what only the other directory has is stored here as well.
+        return next == own ? nil : next.encoded
     }
 
     /// Called after a person has accepted the vault and before it is opened with the memories again.
@@ -276,6 +307,24 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// Removes the memory from both directories after a person has given the vault up.
     func remove() { remove(from: directories[...]) }
 
+    /// Called after a person has given the vault up and another one was created in its place.
+    ///
+    /// - Parameter former: The vaults that were remembered before.
+    /// - Throws: `VaultError` `.denied` if the other directory still has a memory of them, or a damaged one: it would
+    ///   refuse the new vault.
+    func requireGivenUp(_ former: [[UInt8]]) throws(VaultError) {
+        guard let directory = directories.dropFirst().first else { return }
+        do throws(VaultError) {
+            guard let other = try load(from: directory), former.contains(other.vaultID) else { return }
+        } catch {
+            guard error.code == .corrupt else { return }
+        }
+        throw VaultError(
+            .denied, "give the vault up", directory.appending(leaf).string,
+            "The new vault is in place, but this user's memory of the former one could not be removed.",
+            advice: "Make \(directory) writable for this user, then: sealctl vault accept.")
+    }
+
     private func remove(from directories: ArraySlice<FilePath>) {
         for directory in directories { MemoryFile(directory: directory, leaf: leaf).remove() }
     }
@@ -289,77 +338,4 @@ private enum RealPath {
         defer { free(resolved) }
         return String(cString: resolved)
     }
-}
-
-/// A file in which this user's programs remember facts about a vault or a roster: mode 0600, in a directory of the user
-/// beside the watermarks, replaced as a whole.
-///
-/// Other users cannot change it. A program of the same user can, as it can edit all files of that user.
-struct MemoryFile: Hashable, Sendable {
-    let directory: FilePath
-    let leaf: String
-
-    /// Returns the file's bytes; `nil` only if the file does not exist.
-    ///
-    /// - Throws: `FileError`.
-    func read(limit: Int) throws(FileError) -> [UInt8]? {
-        do throws(FileError) { return try Directory.openOwn(directory).read(leaf, limit: limit) } catch {
-            if error.code == .notFound { return nil }
-            throw error
-        }
-    }
-
-    /// The identity and the last change of the file; `nil` without a file.
-    var attributes: FileAttributes? { (try? Directory.openOwn(directory)).flatMap { try? $0.attributes(leaf) } }
-
-    /// Replaces the file under a lock on its directory, so that no other program's change is lost between reading and
-    /// writing.
-    ///
-    /// - Parameter contents: Reads the file again and returns the bytes to write; `nil` leaves the file unchanged.
-    /// - Throws: `VaultError` `.lockTimeout` after five seconds, `.durabilityUnknown`, `.denied`, `.file`; those of `contents`.
-    func update(
-        _ operation: String, durability: Durability, _ contents: () throws(VaultError) -> [UInt8]?
-    ) throws(VaultError) {
-        let directory = try VaultError.onFiles(operation) { () throws(FileError) in
-            try Directory.createOwn(self.directory)
-        }
-        guard let lock = DirectoryLock(self.directory) else {
-            throw VaultError(
-                .lockTimeout, operation, self.directory.string, "Another program holds the lock of the directory.",
-                advice: "Try again.")
-        }
-        defer { lock.unlock() }
-        guard let bytes = try contents() else { return }
-        try VaultError.onFiles(operation) { () throws(FileError) in
-            try directory.replace(leaf, with: bytes, mode: 0o600, durability: durability, strategy: .named)
-        }
-    }
-
-    func remove() { try? Directory.openOwn(directory).remove(leaf, durability: .unsynced) }
-}
-
-/// An exclusive lock on a directory of this user, held between reading a file in it and replacing that file.
-private struct DirectoryLock {
-    private static let attempts = 500
-    private static let pause: UInt32 = 10_000
-
-    private let descriptor: Int32
-
-    /// Waits five seconds; returns `nil` if the directory cannot be locked.
-    init?(_ path: FilePath) {
-        let descriptor = open(path.string, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        for _ in 0..<Self.attempts {
-            if flock(descriptor, LOCK_EX | LOCK_NB) == 0 {
-                self.descriptor = descriptor
-                return
-            }
-            guard errno == EWOULDBLOCK || errno == EINTR else { break }
-            usleep(Self.pause)
-        }
-        close(descriptor)
-        return nil
-    }
-
-    func unlock() { close(descriptor) }
 }

@@ -157,7 +157,7 @@ extension Vault {
         if let root = draft.person?.root { _ = try contents.person(root, place: place) }
         _ = contents.accept(watermarks, accessGroup: accessGroup, acknowledged: written)
         publish(contents)
-        noteMemory(isStored: contents.remember(try? place.memory.load(), in: place, draft.service.root))
+        remember(contents, after: try? place.memory.load(), draft.service.root)
     }
 
     /// Replaces a file by a new one.

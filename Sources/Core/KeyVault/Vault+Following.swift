@@ -129,18 +129,19 @@ extension Vault {
         let root = try followedRoot(of: files, person: person)
         let contents = try VaultContents(
             files, root: root, person: person, place: place, memory: memory, older: older)
-        if hasUnstoredMemory || contents.hasNews(for: held) {
-            noteMemory(isStored: contents.remember(stored, in: place, root))
-        }
+        if unstoredMinimum != nil || contents.hasNews(for: held) { remember(contents, after: stored, root) }
         return contents
     }
 
     /// Returns the minimum epoch of *after first unlock* that `vault` must have. Within one period the stored one
     /// decides: a person may have accepted a lower one since this program opened the vault. One that this program could
-    /// not store counts as well.
+    /// not store counts as well, while the stored one is what it was then.
     private func minimum(_ held: VaultContents, _ stored: PlaceMemory?) -> SeenMinimum {
         guard let stored, stored.vaultID == held.vaultID else { return held.seenMinimum }
-        if stored.minimum.period == held.seenMinimum.period, !hasUnstoredMemory { return stored.minimum }
+        if let unstored = unstoredMinimum, unstored.stored == stored.minimum {
+            return stored.minimum.merged(with: held.seenMinimum).merged(with: unstored.seen)
+        }
+        if stored.minimum.period == held.seenMinimum.period { return stored.minimum }
         return stored.minimum.merged(with: held.seenMinimum)
     }
 

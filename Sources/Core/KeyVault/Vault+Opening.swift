@@ -65,10 +65,8 @@ extension Vault {
         let verdicts = contents.accept(watermarks, accessGroup: place.accessGroup)
         // Another program may have written meanwhile; the present files decide.
         if !verdicts.isGood { publish(try freshContents(), isForced: true) }
-        noteMemory(
-            isStored: contents.remember(
-                opened.memory, in: place, keys.service, memoryCode: personsCode(contents, opened.memory),
-                isAccepted: options.acceptsRollback))
+        let accepted = heldContents
+        remember(accepted, after: opened.memory, keys.service, memoryCode: personsCode(accepted, opened.memory))
         note(.opened)
         if options.settles { try settle() }
     }

@@ -32,7 +32,7 @@ public final class Vault: Sendable {
     private let held: Mutex<VaultContents>
     private let unsettledRekey = Mutex<VaultError?>(nil)
     let unlogged = Atomic<Int>(0)
-    private let isMemoryBehind = Atomic<Bool>(false)
+    private let unstored = Mutex<UnstoredMinimum?>(nil)
 
     init(
         place: VaultPlace, directory: Directory, keys: VaultKeys, options: VaultOptions,
@@ -57,10 +57,24 @@ public final class Vault: Sendable {
     /// The contents at the last look at the files.
     var heldContents: VaultContents { held.withLock { $0 } }
 
-    /// `true` after this user's memory of the place could not be stored. The next reading of changed files tries again.
-    var hasUnstoredMemory: Bool { isMemoryBehind.load(ordering: .relaxed) }
+    /// The minimum epoch that this program has seen and could not store; `nil` if this user's memory of the place is
+    /// stored. The next reading of changed files tries again.
+    var unstoredMinimum: UnstoredMinimum? { unstored.withLock { $0 } }
 
-    func noteMemory(isStored: Bool) { isMemoryBehind.store(!isStored, ordering: .relaxed) }
+    /// Stores what `contents` say about the place, and notes whether that failed. Contents without a register say
+    /// nothing, and neither do those that are refused for their minimum epoch: a memory that a person accepted stays.
+    ///
+    /// - Parameters:
+    ///   - stored: The memory that was read before the contents.
+    ///   - memoryCode: The memory code of the person whose slot opened the vault.
+    func remember(
+        _ contents: VaultContents, after stored: PlaceMemory?, _ root: RootKey, memoryCode: Bytes32? = nil
+    ) {
+        guard contents.register != nil, !contents.isMinimumLowered else { return }
+        let isStored = contents.remember(stored, in: place, root, memoryCode: memoryCode)
+        let minimum = UnstoredMinimum(seen: contents.seenMinimum, stored: stored?.minimum ?? .none)
+        unstored.withLock { $0 = isStored ? nil : minimum }
+    }
 
     /// The available sealing keys at the last look at the files.
     package var keyring: Keyring { heldContents.keyring }
@@ -334,7 +348,9 @@ package struct VaultPlace: Sendable, Hashable {
     /// Returns the states that this user's programs have accepted of this vault's group.
     func watermarks(vaultID: String, key: SecretBytesBox) -> WatermarkTable {
         let path = watermarksPath.appending(marksLeaf(vaultID: vaultID))
-        return WatermarkTable.shared("\(path) \(WatermarkLog.identifier(of: key.secret))") {
+        // A table reads the other directory too: where that one changes, another table is needed.
+        let other = otherWatermarksPath?.string ?? ""
+        return WatermarkTable.shared("\(path) \(other) \(WatermarkLog.identifier(of: key.secret))") {
             watermarkLog(vaultID: vaultID, key: key.secret)
         }
     }

@@ -46,9 +46,10 @@ struct MemorySandbox {
 
     /// Runs the body without access to one of the directories, as under `ProtectHome=`.
     func withoutSeeing(_ path: String, _ body: () throws -> Void) throws {
-        rename(directory.path(path), directory.path("hidden"))
+        let (place, hidden) = (directory.path(path), directory.path("hidden"))
+        #expect(rename(place, hidden) == 0)
+        defer { #expect(rename(hidden, place) == 0) }
         try body()
-        rename(directory.path("hidden"), directory.path(path))
     }
 
     // MARK: A vault

@@ -97,11 +97,11 @@ import Testing
         try vault.rekey()
         #expect(try running.current().register?.period == 2)
         #expect(try sandbox.memory().period == 1)
-        #expect(running.hasUnstoredMemory)
+        #expect(running.unstoredMinimum != nil)
         #expect(unlink("\(places.path)/fill") == 0)
         try vault.add("s", "a", .afterFirstUnlock)
         _ = try running.current()
         #expect(try sandbox.memory().period == 2)
-        #expect(!running.hasUnstoredMemory)
+        #expect(running.unstoredMinimum == nil)
     }
 }

@@ -168,6 +168,27 @@ import Testing
         #expect(try RosterMemory(of: sandbox.group, in: try home()).load() == contents)
     }
 
+    /// The memory of the written directory is another team's, and the accepted key has a roster in the other one.
+    @Test func anAcceptedKeyGoesOnWithTheRosterOfItsTeam() throws {
+        let newest = try roster(9)
+        let key = team.publicKey
+        try stage(home: .init(teamKey: try TeamKey.random().publicKey, roster: nil), state: newest)
+        try sandbox.roster(.home).accept(.init(teamKey: key, roster: nil), naming: key)
+        for choice in MemoryChoice.allCases { #expect(try sandbox.roster(choice).load() == newest) }
+    }
+
+    @Test func anOlderRosterDoesNotDecideBetweenTwoContentsOfAVersion() throws {
+        try stage(home: try roster(5), state: try roster(5, signedAt: 2))
+        let (memory, key) = (try sandbox.roster(.home), team.publicKey)
+        for undecided in [try roster(3), try roster(5, signedAt: 3)] {
+            #expect(code { () throws(VaultError) in try memory.accept(undecided, naming: key) } == .corrupt)
+        }
+        #expect(try refusal(.home) == .corrupt)
+        let newer = try roster(6)
+        try memory.accept(newer, naming: key)
+        for choice in MemoryChoice.allCases { #expect(try sandbox.roster(choice).load() == newer) }
+    }
+
     // MARK: Running programs
 
     private func container(_ choice: MemoryChoice) throws -> GroupContainer {
@@ -220,6 +241,77 @@ import Testing
             #expect(own == older)
         }
         #expect(running.current().roster == contents.roster)
+    }
+
+    /// Returns a running program whose disk was full when it accepted the second roster.
+    private func runningOnAFullDisk(
+        _ disk: SmallFileSystem, _ first: RosterMemory.Contents, _ second: RosterMemory.Contents
+    ) throws -> RosterAuthority {
+        try sandbox.roster(.state).store(first)
+        let root = try container(.state).root
+        try put(first, in: root)
+        let running = try running(.state)
+        running.look()
+        try disk.fillBytes()
+        try put(second, in: root)
+        #expect(running.look())
+        #expect(running.current().notRemembered != nil)
+        return running
+    }
+
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"))
+    func aRosterThatAPersonTookOutBeforeItWasStoredIsNotPutBack() throws {
+        let disk = try SmallFileSystem(at: sandbox.directory.path("state"))
+        defer { withExtendedLifetime(disk) {} }
+        let second = try roster(5)
+        let running = try runningOnAFullDisk(disk, try roster(3), second)
+        let file = "\(sandbox.path(.state, "Rosters"))/\(sandbox.group.identifier).roster"
+        #expect(unlink(file) == 0)
+        #expect(unlink("\(disk.path)/fill") == 0)
+        for _ in 1...2 {
+            running.look()
+            #expect(!SystemFile.exists(file))
+        }
+        #expect(running.current().roster == second.roster && running.current().notRemembered == nil)
+    }
+
+    /// A memory that cannot be read was not taken out.
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"))
+    func aRosterIsStoredAfterItsMemoryCouldNotBeRead() throws {
+        let disk = try SmallFileSystem(at: sandbox.directory.path("state"))
+        defer { withExtendedLifetime(disk) {} }
+        let second = try roster(5)
+        let running = try runningOnAFullDisk(disk, try roster(3), second)
+        #expect(unlink("\(disk.path)/fill") == 0)
+        let rosters = sandbox.path(.state, "Rosters")
+        #expect(chmod(rosters, 0o777) == 0)
+        running.look()
+        #expect(running.current().notRemembered != nil)
+        #expect(chmod(rosters, 0o700) == 0)
+        running.look()
+        #expect(running.current().notRemembered == nil)
+        #expect(try sandbox.roster(.state).load() == second)
+    }
+
+    /// The other directory's roster is kept at a later look.
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"))
+    func aRosterThatCouldNotBeKeptIsKeptLater() throws {
+        let contents = try roster(5)
+        try sandbox.roster(.home).store(contents)
+        try put(contents, in: try container(.home).root)
+        let disk = try SmallFileSystem(at: sandbox.directory.path("state"))
+        defer { withExtendedLifetime(disk) {} }
+        try disk.fillBytes()
+        #expect(try sandbox.roster(.state).keep(contents) != nil)
+        let running = try running(.state)
+        #expect(running.current().notRemembered != nil)
+        #expect(unlink("\(disk.path)/fill") == 0)
+        running.look()
+        #expect(running.current().notRemembered == nil)
+        try sandbox.withoutSeeing("groups/Rosters") {
+            let own = try sandbox.roster(.state).load()
+            #expect(own == contents)
+        }
     }
 
     @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"))

@@ -20,15 +20,15 @@ import Testing
         return epoch
     }
 
-    /// Writes `vault` with the minimum epoch 1, as a service of another user can.
-    private func lowerMinimum() throws {
+    /// Writes `vault` with a lower minimum epoch, as a service of another user can.
+    private func lowerMinimum(to epoch: UInt32 = 1) throws {
         let other = try VaultFixture()
         _ = try other.create()
         try other.forget()
         try other.restore(try fixture.copy())
         let service = try other.open(with: .keyFile(path: fixture.keyFile))
         try service.change(.rotationBegun) { draft throws(VaultError) in
-            draft.changeRotation(of: .afterFirstUnlock) { $0.minimumEpoch = 1 }
+            draft.changeRotation(of: .afterFirstUnlock) { $0.minimumEpoch = epoch }
         }
         try fixture.restore(try other.copy())
     }
@@ -127,5 +127,47 @@ import Testing
         for vault in [running, person] {
             #expect(code { () throws(VaultError) in try vault.add("s", "x", .afterFirstUnlock) } == .rolledBack)
         }
+    }
+
+    /// Contents without a register say nothing about the place, so what was not stored still counts after them.
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"))
+    func aMinimumThatAFullDiskDroppedCountsAfterALookWithoutPersons() throws {
+        let places = try SmallFileSystem(at: try fixture.directory.directory("Places"))
+        defer { withExtendedLifetime(places) {} }
+        let person = try sandbox.create()
+        let running = try fixture.open()
+        try places.fillBytes()
+        let epoch = try rotate(person)
+        _ = try running.current()
+        let honest = try fixture.copy()
+        unlink(fixture.personPath)
+        _ = try running.current()
+        #expect(running.unstoredMinimum?.seen == SeenMinimum(epoch: epoch, period: 1))
+        try fixture.restore(honest)
+        try lowerMinimum()
+        #expect(code { () throws(VaultError) in _ = try running.current() } == .rolledBack)
+        #expect(try sandbox.memory().minimum == SeenMinimum(epoch: 1, period: 1))
+    }
+
+    // running:  follows the second epoch, the disk is full .............................. follows
+    // person:   ........................................... there is room, accepts the first
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"))
+    func anAcceptanceEndsAMinimumThatAFullDiskDropped() throws {
+        let places = try SmallFileSystem(at: try fixture.directory.directory("Places"))
+        defer { withExtendedLifetime(places) {} }
+        let person = try sandbox.create()
+        let running = try fixture.open()
+        try places.fillBytes()
+        let (first, second) = (try rotate(person), try rotate(person))
+        #expect(try running.currentKeyring().minimumEpoch(of: .afterFirstUnlock) == second)
+        #expect(unlink("\(places.path)/fill") == 0)
+        try lowerMinimum(to: first)
+        // The refused contents are not remembered.
+        #expect(code { () throws(VaultError) in _ = try running.current() } == .rolledBack)
+        #expect(try sandbox.memory().minimum == SeenMinimum(epoch: 1, period: 1))
+        try fixture.accept(credential)
+        #expect(try running.currentKeyring().minimumEpoch(of: .afterFirstUnlock) == first)
+        #expect(try sandbox.memory().minimum == SeenMinimum(epoch: first, period: 1))
+        #expect(running.unstoredMinimum == nil)
     }
 }

@@ -44,7 +44,7 @@ import Testing
         // State that was read from the other directory at the beginning is kept in this one.
         try sandbox.withoutSeeing("state/sealed-groups") {
             let own = try table(.home)
-            #expect(own.accept(compartment: name, mark(2), isAcknowledged: true) == .replayed)
+            #expect(own.accept(compartment: name, mark(6), isAcknowledged: true) == .replayed)
         }
     }
 

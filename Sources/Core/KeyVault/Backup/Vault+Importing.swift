@@ -108,6 +108,7 @@ struct BackupRestoring {
         var plan = plan
         plan.backup = backup
         let creation = VaultCreation(place: place, home: home, plan: plan, options: options)
+        let former = place.memory.vaultIDs
         var room = VaultAbandonment(in: place)
         let epoch: UInt32
         if importing.setsVaultAside {
@@ -121,6 +122,7 @@ struct BackupRestoring {
                     }
                 }
             }
+            try place.memory.requireGivenUp(former)
         } else {
             epoch = try creation.run(noting: .imported)
         }

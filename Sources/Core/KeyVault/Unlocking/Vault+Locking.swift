@@ -140,13 +140,14 @@ private struct VaultLocking {
         }
     }
 
-    /// - Throws: `VaultError` `.replaced` if another vault is in the place, whose slots say nothing about the known
-    ///   one; the first failure.
+    /// - Throws: `VaultError` `.replaced` if a vault that no memory names is in the place, whose slots say nothing about
+    ///   the known one; the first failure.
     mutating func end(_ vaultID: [UInt8]) throws(VaultError) {
         let others = known.filter { $0 != vaultID }
         for other in others { takeBack(other, ProtectionClass.allCases) }
         if let failure { throw failure }
-        guard !others.isEmpty else { return }
+        // If one of the memories names this vault, its slots say what they should.
+        guard !others.isEmpty, !known.contains(vaultID) else { return }
         throw VaultError(
             .replaced, "lock", place.path,
             "It is not the vault that this user's programs have seen there. Both are locked now.",

@@ -41,7 +41,9 @@ struct KnownTeam {
         let accepted = try accepted.get().flatMap { lost.contains($0.teamKey) ? nil : $0 }
         var found: [TeamPublicKey] = []
         let settings = try TeamKeySettings.current.teamKey(of: place.accessGroup)
-        let learned = [memory?.team, accepted?.teamKey].compactMap { $0 }.filter { !lost.contains($0) }
+        // Each directory may remember another key: then only a roster explains which one counts.
+        let vaults: [TeamPublicKey] = (memory?.all ?? []).compactMap(\.team)
+        let learned = (vaults + [accepted?.teamKey].compactMap { $0 }).filter { !lost.contains($0) }
         for key in [place.teamKey, settings].compactMap({ $0 }) + learned where !found.contains(key) {
             found.append(key)
         }

@@ -40,7 +40,7 @@ package final class RosterAuthority: Sendable {
         package var roster: SignedRoster?
         /// The condition of the file in the container.
         package var condition: RosterCondition
-        /// The reason why the acceptance could not be remembered. Each later look tries again.
+        /// The reason why the acceptance could not be remembered. The regular look once a second tries again.
         package var notRemembered: VaultError?
 
         /// The contents of a memory of the roster in force.
@@ -53,6 +53,8 @@ package final class RosterAuthority: Sendable {
         var current: RosterState
         var file: RosterFileStamp?
         var memory: [RosterFileStamp]
+        /// The memory's stamps when it was last read without an error.
+        var readMemory: [RosterFileStamp]
     }
 
     private let group: AppGroup
@@ -84,15 +86,16 @@ package final class RosterAuthority: Sendable {
         // Read before the stamp: what is stored in between is read again. Only a missing file counts as no memory.
         let remembered = try memory.load()
         if stated.isEmpty && remembered == nil { return nil }
-        if let remembered { memory.keep(remembered) }
-        return RosterAuthority(group, container, home, memory, stated, remembered, [])
+        let notKept = remembered.flatMap { memory.keep($0) }
+        return RosterAuthority(group, container, home, memory, stated, remembered, [], notKept: notKept)
     }
 
     private init(
         _ group: AppGroup, _ container: Directory, _ home: GroupsHome, _ memory: RosterMemory,
         _ stated: [TeamPublicKey],
         _ remembered: RosterMemory.Contents?, _ stamps: [RosterFileStamp],
-        _ verified: VerifiedSignatures = VerifiedSignatures(), previous: RosterState? = nil
+        _ verified: VerifiedSignatures = VerifiedSignatures(), previous: RosterState? = nil,
+        notKept: VaultError? = nil
     ) {
         self.group = group
         self.container = container
@@ -104,7 +107,8 @@ package final class RosterAuthority: Sendable {
         var current = Self.decide(
             group, container, memory, stated, remembered, previous: previous?.roster, hasFile: file != nil)
         if let previous, previous.roster == current.roster { current.notRemembered = previous.notRemembered }
-        state = Mutex(State(current: current, file: file, memory: stamps))
+        current.notRemembered = current.notRemembered ?? notKept
+        state = Mutex(State(current: current, file: file, memory: stamps, readMemory: stamps))
     }
 
     /// Returns the same authority for the container that now has the group's place.
@@ -123,34 +127,56 @@ package final class RosterAuthority: Sendable {
         return state.withLock { $0.current }
     }
 
-    /// Reads the files now.
+    /// Reads the files now, and tries again to store what could not be remembered.
     ///
     /// - Returns: Whether the roster in force changed.
     @discardableResult
-    package func look() -> Bool {
+    package func look() -> Bool { look(retrying: true) }
+
+    /// - Parameter isRetrying: Whether to store what could not be remembered. The regular look once a second does it;
+    ///   the one before a refusal does not, because members can put any number of refused records in place.
+    private func look(retrying isRetrying: Bool) -> Bool {
         let (file, note) = (Self.stamp(in: container), memory.stamps)
         let known = state.withLock { $0 }
+        let isRetry = isRetrying && known.current.notRemembered != nil
         // A file without a stamp could not be judged conclusively, so it is read again each time.
-        guard
-            known.file != file || known.memory != note || file == nil || known.current.notRemembered != nil
-        else { return false }
+        guard known.file != file || known.memory != note || file == nil || isRetry else { return false }
         let before = known.current.roster
-        let loaded = try? memory.load()
-        if let loaded, known.memory != note { memory.keep(loaded) }
+        let loaded = Result { () throws(VaultError) in try memory.load() }
+        let remembered = (try? loaded.get()) ?? known.current.contents
         var current = Self.decide(
-            group, container, memory, stated, loaded ?? known.current.contents, previous: before, hasFile: file != nil)
-        // A state that a person removed from the memory is not restored.
-        let isTakenOut = loaded == nil && known.memory != note
-        if known.current.notRemembered != nil, current.roster == before, !isTakenOut, let contents = current.contents {
-            current.notRemembered = Self.remember(contents, in: memory)
+            group, container, memory, stated, remembered, previous: before, hasFile: file != nil)
+        if current.roster == before {
+            current.notRemembered = retried(known, loaded, note, isRetry: isRetry)
+        } else if let contents = try? loaded.get(), known.memory != note {
+            current.notRemembered = current.notRemembered ?? memory.keep(contents)
+        }
+        let readMemory: [RosterFileStamp]
+        switch loaded {
+        case .success: readMemory = note
+        case .failure: readMemory = known.readMemory
         }
         state.withLock { state in
             // This process never returns to an older roster than the one it accepted.
             guard !(state.current.roster?.isNewer(than: current.roster) ?? false) else { return }
             // The stamps are from before the reading: what another program stores meanwhile is read at the next look.
-            state = State(current: current, file: file, memory: note)
+            state = State(current: current, file: file, memory: note, readMemory: readMemory)
         }
         return current.roster != before
+    }
+
+    /// Returns the reason why the unchanged roster in force is not remembered, after another try if it is due.
+    private func retried(
+        _ known: State, _ loaded: Result<RosterMemory.Contents?, VaultError>, _ note: [RosterFileStamp], isRetry: Bool
+    ) -> VaultError? {
+        // A memory that cannot be read now may be there again later.
+        guard case .success(let found) = loaded else { return known.current.notRemembered }
+        // A state that a person removed from the memory is not restored.
+        if found == nil, known.readMemory != note { return nil }
+        if !isRetry, let reason = known.current.notRemembered { return reason }
+        if isRetry, let contents = known.current.contents { return Self.remember(contents, in: memory) }
+        guard let contents = found, known.memory != note || isRetry else { return nil }
+        return memory.keep(contents)
     }
 
     private static func stamp(in container: Directory) -> RosterFileStamp? {
@@ -231,7 +257,8 @@ package final class RosterAuthority: Sendable {
         let first = judge(record, current().roster)
         switch first {
         case .notGoverned, .authorised: return first
-        case .refused, .rosterBehind: return look() ? judge(record, state.withLock { $0.current.roster }) : first
+        case .refused, .rosterBehind:
+            return look(retrying: false) ? judge(record, state.withLock { $0.current.roster }) : first
         }
     }
 
@@ -262,7 +289,7 @@ package final class RosterAuthority: Sendable {
         }
         if timer.isDue() { look() }
         guard let first = reason() else { return nil }
-        return look() ? reason() : first
+        return look(retrying: false) ? reason() : first
     }
 
     private static let noRoster = "A team key is known, and no roster signed by it was ever accepted."

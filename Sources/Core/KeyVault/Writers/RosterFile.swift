@@ -197,28 +197,49 @@ package struct RosterMemory: Sendable {
     /// Remembers the roster of a team key that a person names, even if another team's was remembered. Of memories that
     /// contradict each other the one of the accepted roster stays.
     ///
-    /// - Throws: `VaultError` `.wrongTeamKey` for a key that a remembered roster has ended; those of `store`.
+    /// - Throws: `VaultError` `.wrongTeamKey` for a key that a remembered roster has ended; `.corrupt` if the memories have
+    ///   two contents of a later version, or of this one; those of `store`.
     package func accept(_ contents: Contents, naming key: TeamPublicKey) throws(VaultError) {
         try file.update("remember the roster", durability: .durable) { () throws(VaultError) in
             let memories = try loadEach()
             for memory in memories { try memory.requireNotEnded(key, by: contents) }
-            let chosen = memories.first { $0 == contents } ?? memories.first { $0.isOfRoster(contents) }
-            let known = (try? load()) ?? chosen ?? memories.first
-            let accepted = known.map { $0.accepting(contents) } ?? contents
+            let accepted = try continued(memories, by: contents)?.accepting(contents) ?? contents
             return try load(file) == accepted ? nil : Self.encode(accepted)
         }
         if (try? load()) == nil { try removeOther() }
     }
 
+    /// Returns the memory that an acceptance continues: the merged one or, of memories that contradict each other, that
+    /// of the accepted roster or of its team.
+    private func continued(_ memories: [Contents], by contents: Contents) throws(VaultError) -> Contents? {
+        if let merged = try? load() { return merged }
+        let versions = memories.filter { $0.isOfRoster(contents) }
+        let present = versions.first { $0 == contents } ?? versions.first { contents.isNewer(than: $0) }
+        if let present { return present }
+        guard versions.count < 2 else {
+            throw VaultError(
+                .corrupt, "accept", "the roster",
+                "This user's memories, in \(file.directory) and the other directory, have two contents of one version, "
+                    + "and this is neither of them nor a later one.",
+                advice: "Nothing was accepted. Put the newest signed roster in its place, then: \(Self.acceptance)")
+        }
+        return versions.first ?? memories.first { $0.isOfTeam(contents) } ?? memories.first
+    }
+
     /// Stores what only the other directory has: other users may be able to rename that one.
     ///
     /// - Parameter contents: What `load` has returned. A file that a person has removed since then is not put back.
-    package func keep(_ contents: Contents) {
-        guard otherFile != nil, (try? load(file)) != contents else { return }
-        try? file.update("remember the roster", durability: .durable) { () throws(VaultError) in
-            guard let known = try load(), try load(file) != known else { return nil }
-            return Self.encode(known)
-        }
+    /// - Returns: The reason why it could not be stored.
+    @discardableResult
+    package func keep(_ contents: Contents) -> VaultError? {
+        guard otherFile != nil, (try? load(file)) != contents else { return nil }
+        do throws(VaultError) {
+            try file.update("remember the roster", durability: .durable) { () throws(VaultError) in
+                guard let known = try load(), try load(file) != known else { return nil }
+                return Self.encode(known)
+            }
+        } catch { return error }
+        return nil
     }
 
     /// Overwrites the memory with exactly these contents, for a person's decision.
@@ -286,6 +307,11 @@ extension RosterMemory.Contents {
         roster != nil && roster?.roster.id == other.roster?.roster.id
     }
 
+    /// Returns whether a roster says that both are of one team, or they have the same team key.
+    fileprivate func isOfTeam(_ other: Self) -> Bool {
+        teamKey == other.teamKey || other.roster?.isOfTeam(teamKey) == true || roster?.isOfTeam(other.teamKey) == true
+    }
+
     /// - Throws: `VaultError` `.wrongTeamKey` if the remembered roster says that another key has succeeded this one, and
     ///   the accepted roster does not.
     fileprivate func requireNotEnded(_ key: TeamPublicKey, by accepted: Self) throws(VaultError) {
@@ -300,10 +326,7 @@ extension RosterMemory.Contents {
 
     /// Returns what is remembered after a person has accepted a roster: a newer one, or any of another team.
     fileprivate func accepting(_ accepted: Self) -> Self {
-        let isOfAnotherTeam =
-            accepted.roster?.isOfTeam(teamKey) != true && roster?.isOfTeam(accepted.teamKey) != true
-            && teamKey != accepted.teamKey
-        return isOfAnotherTeam || accepted.isNewer(than: self) ? accepted : self
+        !isOfTeam(accepted) || accepted.isNewer(than: self) ? accepted : self
     }
 }
 

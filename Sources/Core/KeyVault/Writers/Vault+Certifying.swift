@@ -21,6 +21,7 @@ extension Vault {
     /// - Throws: `VaultError` `.alreadyExists` if the key has certified it already; `.wrongTeamKey` for another key
     ///   than the known one; `.noRoster` if the group has a container and no roster of the key; `.replaced` for another
     ///   fingerprint, and for a person key not certified by a key that the vault names; `.locked` without a person;
+    ///   `.denied` if the lost key is replaced and a memory of it in this user's other directory of memories remains;
     ///   those of opening and changing a vault.
     @discardableResult
     public static func certify(
@@ -40,6 +41,11 @@ extension Vault {
             }
             try draft.certify(by: team, certifying)
             if let opened = vault.keys.slot { try draft.renew(opened, path: vault.path) }
+        }
+        if lostKey != nil {
+            // The other directory's memory of the lost key would contradict its successor.
+            vault.heldContents.remember(nil, in: vault.place, vault.keys.service, isAccepted: true)
+            try vault.place.memory.requireAccepted()
         }
         return try open(accessGroup, in: home, with: credential, options: options)
     }
