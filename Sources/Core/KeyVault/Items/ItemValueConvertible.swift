@@ -97,7 +97,10 @@ extension Vault {
     ///
     /// A `String`, `[UInt8]` or `Data` stays readable in the process's memory after its last use. `withValue` lends the
     /// value without a copy, and `copyValue(service:account:)` copies it into secret memory.
-    /// - Parameter type: The type of the copy.
+    /// - Parameters:
+    ///   - service: The item's service.
+    ///   - account: The item's account.
+    ///   - type: The type of the copy.
     /// - Throws: `VaultError` as `withValue`; `.invalidArgument` if the type cannot represent the value, such as a
     ///   `String` for bytes that are not UTF-8.
     public func copyValue<Value: ItemValueConvertible & ~Copyable>(

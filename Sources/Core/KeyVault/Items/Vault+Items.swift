@@ -230,8 +230,11 @@ extension Vault {
     ///
     /// Nothing is copied; the pointer must not outlive the call and may have any alignment. The access log records the
     /// reading before `body` gets the value; a log that cannot be written does not withhold it.
-    /// - Parameter body: Reads the value. It may throw a `VaultError`, which is rethrown unchanged; for errors of other
-    ///   types there is a second form.
+    /// - Parameters:
+    ///   - service: The item's service.
+    ///   - account: The item's account.
+    ///   - body: Reads the value. It may throw a `VaultError`, which is rethrown unchanged; for errors of other types
+    ///     there is a second form.
     /// - Throws: `VaultError` `.itemNotFound`; `.locked` if the class of its accessibility is locked; `.wrongDevice`
     ///   for a value that belongs to another machine, `.noMachineIdentity` if this one has no id; `.corrupt` for a
     ///   value that does not match its entry; `.invalidArgument`; those of every look at the vault.
