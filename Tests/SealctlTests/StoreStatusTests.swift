@@ -36,7 +36,7 @@ import Testing
 
     /// Returns the codes that the store declares.
     private static func declared() throws -> Set<String> {
-        let files = ["StoreError.swift", "StoreError+PlaintextImport.swift"]
+        let files = ["StoreError.swift", "Rejections/FailureTable.swift"]
         let lines = try files.flatMap { try SourceText.read("Sources/Core/SealedState/\($0)").split(separator: "\n") }
         let mark = "Code(rawValue: \""
         return Set(
