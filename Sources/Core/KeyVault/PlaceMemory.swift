@@ -274,8 +274,10 @@ struct PlaceMemoryFile: Hashable, Sendable {
         // The new memory comes from a program without a person's slot.
         if memory.memoryCode == .zero, memory.vaultID == current.vaultID { next.memoryCode = current.memoryCode }
         let (own, code) = (each[0], next.memoryCode)
-        // The other directory keeps this code, so that of another identity stays in the written one.
+        // The other directory keeps this code, so that of another identity stays in the written one. A code over a key
+        // that is not the trusted one any more is replaced.
         if !isAccepted, let own, own.vaultID == memory.vaultID, own.memoryCode != .zero,
+            own.teamKey ?? own.personKey == next.teamKey ?? next.personKey,
             each.dropFirst().contains(where: { $0?.memoryCode == code })
         {
             next.memoryCode = own.memoryCode

@@ -40,7 +40,7 @@ import Testing
         let report = try audit("x", .ignoreList)
         #expect(report.findings.allSatisfy { $0.path != "x" })
         #expect(report.files.first { $0.path == "x" }?.kind == .auditFile)
-        #expect(report.notes.contains { $0.contains("own files") && $0.contains("x") })
+        #expect(report.notes.contains { $0.contains("own plaintext files") && $0.contains("x") })
         #expect(report.plaintextBytes == report.files.first { $0.path == "notes.txt" }?.size)
     }
 
