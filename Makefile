@@ -117,7 +117,7 @@ vectors: setup-build
 	python3 -B Fixtures/vectors/make_vectors.py Fixtures/vectors
 	python3 -B Fixtures/vectors/reader.py Fixtures/vectors
 
-# sealctl lies beside sealed-bench, which measures it as a program.
+# sealed-bench measures the sealctl in its own directory as a program.
 bench: setup-bench
 	$(SWIFT) build -c release --product sealed-bench
 	$(SWIFT) build -c release --product sealctl

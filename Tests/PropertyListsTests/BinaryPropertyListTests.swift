@@ -22,7 +22,7 @@ import Testing
         try PropertyList.bytes(of: value, as: .binary)
     }
 
-    @Test func writtenRostersReadBack() throws {
+    @Test func writtenListsReadBack() throws {
         let bytes = try written(Samples.everything)
         #expect(try PropertyList.parse(bytes).format == .binary)
         #expect(try read(bytes) == Samples.everything)

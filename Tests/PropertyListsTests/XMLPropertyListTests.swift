@@ -34,7 +34,7 @@ import Testing
 
     // MARK: Both ways
 
-    @Test func writtenRostersReadBack() throws {
+    @Test func writtenListsReadBack() throws {
         let bytes = try written(Samples.everything)
         #expect(try PropertyList.parse(bytes).format == .xml)
         #expect(try read(bytes) == Samples.everything)

@@ -126,7 +126,7 @@ import Testing
         #expect(try sandbox.items().map(\.label) == [""])
     }
 
-    @Test func deletedFilesAreGone() throws {
+    @Test func deletedItemsAreGone() throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.add("db", "ada", "v")
         try sandbox.add("db", "bob", "v")

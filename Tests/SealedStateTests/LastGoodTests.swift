@@ -148,7 +148,7 @@ import Testing
         #expect(code { _ = try strict.read(Note.self) } == .malformed)
     }
 
-    @Test func keptFilesAreSealed() throws {
+    @Test func keptValuesAreSealed() throws {
         try store.write(Note(text: "a canary of the last good value"))
         _ = try store.read(Note.self)
         let tag = try store.places.place(Note.recordName).context.nameTag

@@ -27,7 +27,7 @@ import Testing
         #expect(try SystemFile.mode(place.path("real/a/b")) == 0o750)
     }
 
-    @Test func existingFilesKeepTheirMode() throws {
+    @Test func existingDirectoriesKeepTheirMode() throws {
         let place = try TemporaryDirectory()
         try place.directory("a", mode: 0o711)
         _ = try Directory.create(place.path("a"), mode: 0o700)

@@ -78,7 +78,7 @@ struct SharedDirectoryMakingTests {
         #expect(try SystemFile.names(place.path("top")) == [])
     }
 
-    @Test func existingFilesKeepTheirMode() throws {
+    @Test func existingDirectoriesKeepTheirMode() throws {
         try place.directory("top/home", mode: 0o751)
         try place.directory("top/home/x", mode: 0o751)
         #expect(chown(place.path("top/home/x"), UnixUser.ada.uid, UnixUser.ada.gid) == 0)

@@ -47,7 +47,7 @@ import Testing
         "impostor-signer", "two",
         "lay",  // words: the name of a profile
     ])
-    func noOtherUserIsAccepted(_ name: String) throws {
+    func noOtherSignerIsAccepted(_ name: String) throws {
         #expect(isRefused(try signature("\(name).mobileprovision")))
     }
 

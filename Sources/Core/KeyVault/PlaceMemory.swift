@@ -322,7 +322,7 @@ struct PlaceMemoryFile: Hashable, Sendable {
             guard error.code == .corrupt else { return }
         }
         throw VaultError(
-            .denied, "give the vault up", directory.appending(leaf).string,
+            .denied, "abandon the vault", directory.appending(leaf).string,
             "The new vault is in place, but this user's memory of the former one could not be removed.",
             advice: "Make \(directory) writable for this user, then: sealctl vault accept.")
     }

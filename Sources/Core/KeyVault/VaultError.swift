@@ -194,7 +194,7 @@ extension VaultError.Code {
         .containerAway: "Mount its disk, or restore it.",
         .alreadyExists: "Use the existing vault.",
         .lockTimeout: "Wait for the other program, or end it if it does not respond.",
-        .cancelled: "Try again if the change is still wanted.",
+        .cancelled: "Try again if it is still needed.",
         .duplicateItem: "Update the item, or choose another account.",
         .itemNotFound: "See the items: sealctl vault list.",
         .wrongDevice: "Add it on this machine; it was marked thisDeviceOnly on another machine.",

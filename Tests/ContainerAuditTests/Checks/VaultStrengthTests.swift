@@ -39,7 +39,7 @@ import Testing
         #expect(try sandbox.audit().ids == [])
     }
 
-    @Test func itIsNotifiedOfALockedVaultAsWell() throws {
+    @Test func weakCostsOfALockedVaultAreReported() throws {
         _ = try Vault.create(
             AccessGroup(sandbox.group), in: sandbox.home,
             slots: [.passphrase(passphrase, .readable(passes: 1, memoryKiB: 8 << 10))],

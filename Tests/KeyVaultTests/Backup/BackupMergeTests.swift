@@ -39,7 +39,7 @@ import Testing
         #expect(try twin.value("bank", "anna") == [4, 5, 6])
     }
 
-    @Test func existingTargetsAreReplacedOnRequest() throws {
+    @Test func existingItemsAreReplacedOnRequest() throws {
         let vault = try sandbox.vault()
         let twin = try twin(of: vault)
         try twin.add("mail", "anna", [42])

@@ -48,7 +48,7 @@ import Testing
         try probe.expectRefusal(of: bytes, name, as: ["wrongPassphrase"], growing: VaultCostProbe.growthLimit)
     }
 
-    @Test(arguments: [0, 1]) func extendedAttributesAreNotRead(_ filling: UInt8) throws {
+    @Test(arguments: [0, 1]) func appendedBytesAreNotRead(_ filling: UInt8) throws {
         let hung = 60 << 20
         // The sizes end after the bytes that the checksum covers, after the bytes that the code covers, and after the
         // whole vault.

@@ -95,7 +95,7 @@ import Testing
         #expect(log.load().condition == .firstContact)
     }
 
-    @Test func aVaultThatWasSetAsideIsNotALoss() throws {
+    @Test func aLogThatWasSetAsideIsNotALoss() throws {
         try log().append([entry(5)])
         try log().setAside(as: "foreign")
         #expect(log().load().condition == .firstContact)

@@ -28,7 +28,7 @@ import Testing
     /// Calls the synchronous form.
     private func set(_ value: some DefaultsValue, forKey key: String) throws { try defaults.set(value, forKey: key) }
 
-    @Test func everyNaNIsWrittenAlike() async throws {
+    @Test func aRepeatedNaNIsNotWrittenAgain() async throws {
         try set(Double.nan, forKey: "key")
         let before = try sandbox.store.list(includingReserved: true).first?.provenance?.sequence
         try set(Double.nan, forKey: "key")

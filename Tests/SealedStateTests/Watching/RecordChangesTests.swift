@@ -14,7 +14,7 @@ struct RecordChangesTests {
         store = try fixture.open()
     }
 
-    @Test func existingFilesComeFirst() async throws {
+    @Test func existingRecordsComeFirst() async throws {
         try await store.write(Note(text: "a"), named: "b")
         try await store.write(Note(text: "a"), named: "deep/er/a")
         let changes = Following(try store.changes())

@@ -47,8 +47,8 @@ struct RosterLoss {
 
     private static func opening(_ pattern: GovernedPattern, _ rule: Roster.Rule, _ roster: Roster) -> String {
         let writers = rule.grants.keys.compactMap { roster.writer($0)?.label }.sorted()
-        return "\(pattern) is not governed any more: every program with the group's keys may write it, "
-            + "not only \(Affected.list(writers, orElse: "its writers"))."
+        let former = writers.isEmpty ? "no writer could until now" : "not only \(Affected.list(writers, orElse: ""))"
+        return "\(pattern) is not governed any more: every program with the group's keys may write it, \(former)."
     }
 
     /// Asks for consent if a right or a record is lost. A change that only grants rights needs no consent.
