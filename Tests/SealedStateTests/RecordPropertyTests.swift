@@ -87,14 +87,23 @@ import Testing
         }
     }
 
-    @Test func nilLeavesAnAbsentRecordWithoutADeletion() throws {
+    @Test func nilLeavesARecordThatWasNeverWrittenWithoutADeletion() throws {
         let widget = Widget(store, failures)
-        widget.note = Note(text: "x")
-        unlink(fixture.file(Note.recordName))
         widget.note?.number += 1
         widget.note = nil
         #expect(failures.codes.isEmpty)
         #expect(!SystemFile.exists(fixture.file(Note.recordName)))
+    }
+
+    @Test func nilDeletesARecordWhoseFileWasRemovedSoThatItCannotBePutBack() throws {
+        let widget = Widget(store, failures)
+        widget.note = Note(text: "x")
+        let former = try fixture.blob()
+        unlink(fixture.file(Note.recordName))
+        widget.note = nil
+        try fixture.plant(former)
+        #expect(widget.note == nil)
+        #expect(failures.codes == [.replayed])
     }
 
     @Test func theLastGoodValueIsReturnedByTheStoresPolicyAndReported() throws {

@@ -8,8 +8,8 @@ internal import SharedFiles
 /// counts against the vault's `lockTimeout`, which covers the whole wait for the thread and the vault's lock.
 ///
 /// Cancelling the task ends the wait for the vault's lock, and that of an open vault's calls in the queue, with
-/// `.cancelled`. Once the lock is held, the change is finished. Slots, rekeys, backups and certification are work of
-/// persons and have no forms with `async`.
+/// `.cancelled`. Once the lock is held, the change is finished; the file of a value that it replaced may remain until
+/// the next change. Slots, rekeys, backups and certification are work of persons and have no forms with `async`.
 extension Vault {
     /// Opens the vault of an access group; see the form without `async`. A passphrase's slow hash does not block the
     /// task pool.

@@ -108,7 +108,8 @@ import Testing
         #expect(try shell("rm known.json && \"$S\" audit --write-ignore .sealauditignore .").exitCode == 0)
         let ignored = try shell("\"$S\" audit .")
         #expect(ignored.exitCode == 0, "\(ignored.outputText)")
-        #expect(ignored.outputText.contains("own plaintext files") && !ignored.outputText.contains("matched no finding"))
+        #expect(ignored.outputText.contains("own plaintext files"))
+        #expect(!ignored.outputText.contains("matched no finding"))
         for format in ["html", "json", "sarif"] {
             for _ in 0..<2 {
                 let result = try shell("\"$S\" audit -f \(format) -o report.\(format) .")

@@ -72,6 +72,7 @@ import Testing
         try await store.write(Note(text: "x"))
         for _ in 0..<500 where isOnActor.withLock({ $0 }) == nil { try await Task.sleep(for: .milliseconds(10)) }
         #expect(isOnActor.withLock { $0 } == true)
+        withExtendedLifetime(desk) {}
     }
 
     @MainActor @Test func aRefusedRecordHasARejectionAndNoValue() async throws {
@@ -160,6 +161,21 @@ import Testing
         }
         for _ in 0..<500 where released != nil { try await Task.sleep(for: .milliseconds(10)) }
         #expect(released == nil)
+    }
+
+    @Test func itIsKeptUpToDateAfterItsActorWasReleased() async throws {
+        weak var released: Desk?
+        let live: LiveRecord<Note>
+        do {
+            let desk = Desk()
+            released = desk
+            live = try await desk.live(Note.self, in: store)
+        }
+        for _ in 0..<500 where released != nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(released == nil)
+        try await store.write(Note(text: "x"))
+        for _ in 0..<500 where live.value == nil { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(live.value == Note(text: "x"))
     }
 
     @Test func anInvalidNameIsAnError() {

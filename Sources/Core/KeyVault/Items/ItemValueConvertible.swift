@@ -103,7 +103,7 @@ extension Vault {
     ///   - type: The type of the copy.
     /// - Throws: `VaultError` as `withValue`; `.invalidArgument` if the type cannot represent the value, such as a
     ///   `String` for bytes that are not UTF-8.
-    public func copyValue<Value: ItemValueConvertible & ~Copyable>(
+    public func copyValue<Value: ItemValueConvertible>(
         service: String, account: String, as type: Value.Type
     ) throws(VaultError) -> Value {
         try withValue(service: service, account: account) { bytes throws(VaultError) -> Value in

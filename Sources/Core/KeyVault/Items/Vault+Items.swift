@@ -128,9 +128,8 @@ extension Vault {
             draft = items.draft
             return items.sweeps()
         }
-        // The change is complete, even if its task's time is up or it is cancelled. After a failure the next change
-        // removes the files.
-        try? Self.apartFromTheCall { () throws(VaultError) in try sweep(kept) }
+        // The change is complete. After a failure the next change removes the files.
+        try? sweep(kept)
         // Reserve again: the replaced files are closed now, which may have freed the space.
         reserve.keep()
         return isLogged

@@ -71,13 +71,6 @@ package final class WatermarkTable: Sendable {
         return memory.withLock { $0.isForeign }
     }
 
-    /// Begins new notes and sets aside those of another vault.
-    func setForeignAside() throws(FileError) {
-        guard isForeign() else { return }
-        try log.setAside(as: "foreign")
-        load()
-    }
-
     /// Ends the report of a lost or damaged file after a person has accepted it, and writes the known states again.
     func acceptLosses() throws(FileError) {
         if memory.withLock({ $0.isUnread }) {

@@ -83,7 +83,8 @@ public struct SealedDefaultAccess<Value: DefaultsValue & Sendable>: Sendable {
     /// Sets the value; nil removes it.
     public func set(_ value: Value) throws(StoreError) { try defaults.set(value, for: key) }
 
-    /// Reads, changes and writes the value under the suite's lock; see `SealedDefaults.update`.
+    /// Reads, changes and writes the value under the suite's lock, and returns the written value; see
+    /// `SealedDefaults.update`.
     @discardableResult
     public func update(_ change: (inout Value) throws -> Void) throws(StoreError) -> Value {
         try defaults.update(key, change)
@@ -95,7 +96,8 @@ public struct SealedDefaultAccess<Value: DefaultsValue & Sendable>: Sendable {
     /// Sets the value; see the form without `async`.
     public func set(_ value: Value) async throws(StoreError) { try await defaults.set(value, for: key) }
 
-    /// Reads, changes and writes the value under the suite's lock; see the form without `async`.
+    /// Reads, changes and writes the value under the suite's lock, and returns the written value; see the form without
+    /// `async`.
     @discardableResult
     public func update(_ change: @escaping @Sendable (inout Value) throws -> Void) async throws(StoreError) -> Value {
         try await defaults.update(key, change)

@@ -14,7 +14,10 @@ internal import Synchronization
 ///
 /// The new value may be computed from the `nil` or the last good value that replaced a refused record. So a property
 /// whose last reading failed is not set until a reading succeeds: `onFailure` gets the same error again. `$token.set`
-/// sets the record regardless. An absent record is no failure, and setting `nil` leaves it absent.
+/// sets the record regardless. An absent record is no failure.
+///
+/// Setting `nil` leaves a record absent that was never written or is deleted. If only its file was removed, the deletion
+/// is written, so that the old value cannot be put back. `token?.count += 1` sets `nil` as well if there is no value.
 ///
 /// Reading takes no lock. Setting waits for the record's lock on the calling thread: in a task use `await $token.set`.
 @propertyWrapper
@@ -62,8 +65,6 @@ public struct SealedRecordValue<Record: SealedRecord>: Sendable {
                 onFailure?(error)
                 return
             }
-            // `token?.count += 1` sets an absent record to `nil` again, which must not write a deletion.
-            if newValue == nil && isAbsent { return }
             do throws(StoreError) { try projectedValue.set(newValue) } catch { onFailure?(error) }
         }
     }
@@ -71,15 +72,6 @@ public struct SealedRecordValue<Record: SealedRecord>: Sendable {
     private func finishReading(_ failure: StoreError?) {
         memory.unread.withLock { $0 = failure }
         if let failure { onFailure?(failure) }
-    }
-
-    private var isAbsent: Bool {
-        do throws(StoreError) {
-            _ = try projectedValue.snapshot()
-            return false
-        } catch {
-            return error.isAbsence
-        }
     }
 }
 

@@ -51,13 +51,11 @@ public final class LiveRecord<Record: SealedRecord>: Observable, Sendable {
         self.store = store
         state = Mutex(RecordUpdate.Outcome(reading: name, from: store))
         let host: (any Actor)? = isolation
-        let hasHost = host != nil
         // Keeps neither the instance nor the actor, which may store the instance.
         let task = Task { [weak self, weak host] in
             for await update in updates {
-                let actor = host
-                guard let self, actor != nil || !hasHost else { return }
-                await self.take(update.outcome, on: actor)
+                guard let self else { return }
+                await self.take(update.outcome, on: host)
             }
         }
         following.withLock { $0 = task }
