@@ -215,6 +215,14 @@ struct PlaceMemoryFile: Hashable, Sendable {
         return memory
     }
 
+    /// Returns the memory for a vault that a person creates in the place of the remembered one: a damaged memory, and
+    /// team keys that contradict each other, must not block a restored vault or one that follows an abandoned one.
+    func ofFormerVault() -> PlaceMemory? {
+        guard var memory = try? load() else { return nil }
+        if Set(memory.all.compactMap(\.teamKey)).count > 1 { (memory.teamKey, memory.others) = (nil, []) }
+        return memory
+    }
+
     /// The ids of the vaults that each directory remembers, also if they contradict each other.
     var vaultIDs: [[UInt8]] {
         directories.compactMap { (try? load(from: $0))?.vaultID }.reduce(into: []) { ids, id in
@@ -274,10 +282,9 @@ struct PlaceMemoryFile: Hashable, Sendable {
         // The new memory comes from a program without a person's slot.
         if memory.memoryCode == .zero, memory.vaultID == current.vaultID { next.memoryCode = current.memoryCode }
         let (own, code) = (each[0], next.memoryCode)
-        // The other directory keeps this code, so that of another identity stays in the written one. A code over a key
-        // that is not the trusted one any more is replaced.
-        if !isAccepted, let own, own.vaultID == memory.vaultID, own.memoryCode != .zero,
-            own.teamKey ?? own.personKey == next.teamKey ?? next.personKey,
+        // The other directory keeps this code, so that of another identity stays in the written one. A code over another
+        // team key is replaced; one over a former person key still counts.
+        if !isAccepted, let own, own.vaultID == memory.vaultID, own.memoryCode != .zero, own.teamKey == next.teamKey,
             each.dropFirst().contains(where: { $0?.memoryCode == code })
         {
             next.memoryCode = own.memoryCode
@@ -309,22 +316,11 @@ struct PlaceMemoryFile: Hashable, Sendable {
     /// Removes the memory from both directories after a person has given the vault up.
     func remove() { remove(from: directories[...]) }
 
-    /// Called after a person has given the vault up and another one was created in its place.
-    ///
-    /// - Parameter former: The vaults that were remembered before.
-    /// - Throws: `VaultError` `.denied` if the other directory still has a memory of them, or a damaged one: it would
-    ///   refuse the new vault.
-    func requireGivenUp(_ former: [[UInt8]]) throws(VaultError) {
-        guard let directory = directories.dropFirst().first else { return }
-        do throws(VaultError) {
-            guard let other = try load(from: directory), former.contains(other.vaultID) else { return }
-        } catch {
-            guard error.code == .corrupt else { return }
-        }
-        throw VaultError(
-            .denied, "abandon the vault", directory.appending(leaf).string,
-            "The new vault is in place, but this user's memory of the former one could not be removed.",
-            advice: "Make \(directory) writable for this user, then: sealctl vault accept.")
+    /// Removes the other directory's memory after a person has replaced the lost team key that it may name, once the
+    /// written directory remembers the successor and everything else.
+    func forget(_ lostKey: TeamPublicKey) {
+        guard let key = (try? load(from: directories[0]))?.team, key != lostKey else { return }
+        remove(from: directories.dropFirst())
     }
 
     private func remove(from directories: ArraySlice<FilePath>) {

@@ -328,18 +328,20 @@ extension VaultContents {
 
     /// Stores new facts about the place.
     ///
-    /// - Parameter isAccepted: Whether a person accepted this vault, or has just created it: then it replaces a memory
-    ///   of another vault or of a later period.
+    /// - Parameters:
+    ///   - minimum: The minimum epoch; `nil` for that of the contents.
+    ///   - isAccepted: Whether a person accepted this vault, or has just created it: then it replaces a memory of
+    ///     another vault or of a later period.
     /// - Returns: `false` if they could not be stored.
     @discardableResult
     func remember(
-        _ known: PlaceMemory?, in place: VaultPlace, _ root: RootKey, memoryCode: Bytes32? = nil,
-        isAccepted: Bool = false
+        _ known: PlaceMemory?, in place: VaultPlace, _ root: RootKey, minimum: SeenMinimum? = nil,
+        memoryCode: Bytes32? = nil, isAccepted: Bool = false
     ) -> Bool {
         guard let register else { return true }
         var memory = PlaceMemory(register, root: root)
         memory.memoryCode = memoryCode ?? known?.memoryCode ?? .zero
-        memory.minimum = seenMinimum
+        memory.minimum = minimum ?? seenMinimum
         guard memory != known else { return true }
         return place.memory.store(memory, chain: register.chain.map(\.key.bytes), isAccepted: isAccepted)
     }

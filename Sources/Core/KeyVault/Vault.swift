@@ -71,8 +71,12 @@ public final class Vault: Sendable {
         _ contents: VaultContents, after stored: PlaceMemory?, _ root: RootKey, memoryCode: Bytes32? = nil
     ) {
         guard contents.register != nil, !contents.isMinimumLowered else { return }
-        let isStored = contents.remember(stored, in: place, root, memoryCode: memoryCode)
-        let minimum = UnstoredMinimum(seen: contents.seenMinimum, stored: stored?.minimum ?? .none)
+        let storedMinimum = stored?.minimum ?? .none
+        // Contents of a person who continues without an older `vault` have no minimum.
+        var seen = contents.seenMinimum
+        if let unstored = unstoredMinimum, unstored.stored == storedMinimum { seen = seen.merged(with: unstored.seen) }
+        let isStored = contents.remember(stored, in: place, root, minimum: seen, memoryCode: memoryCode)
+        let minimum = UnstoredMinimum(seen: seen, stored: storedMinimum)
         unstored.withLock { $0 = isStored ? nil : minimum }
     }
 

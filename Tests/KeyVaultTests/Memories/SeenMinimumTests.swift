@@ -149,6 +149,23 @@ import Testing
         #expect(try sandbox.memory().minimum == SeenMinimum(epoch: 1, period: 1))
     }
 
+    /// A person continues with *when unlocked* beside an older `vault`, whose minimum those contents do not have.
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"))
+    func aPersonsChangeKeepsAMinimumThatAFullDiskDropped() throws {
+        let places = try SmallFileSystem(at: try fixture.directory.directory("Places"))
+        defer { withExtendedLifetime(places) {} }
+        let person = try sandbox.create()
+        try places.fillBytes()
+        let seen = SeenMinimum(epoch: try rotate(person), period: 1)
+        try lowerMinimum()
+        try person.add("s", "first", .whenUnlocked)
+        #expect(person.unstoredMinimum?.seen == seen)
+        #expect(unlink("\(places.path)/fill") == 0)
+        try person.add("s", "second", .whenUnlocked)
+        #expect(try sandbox.memory().minimum == seen)
+        #expect(code { () throws(VaultError) in try person.add("s", "x", .afterFirstUnlock) } == .rolledBack)
+    }
+
     // running:  follows the second epoch, the disk is full .............................. follows
     // person:   ........................................... there is room, accepts the first
     @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"))

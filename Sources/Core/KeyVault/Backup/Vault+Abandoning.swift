@@ -23,7 +23,6 @@ extension Vault {
     ///     known.
     ///   - options: The options of the vault.
     /// - Throws: `VaultError` `.durabilityUnknown` if the new vault is in place but may not survive a power loss;
-    ///   `.denied` if it is in place but a memory of the former one in this user's other directory of memories remains;
     ///   `.otherFileSystem` if sealed files are on another mounted file system, and nothing was moved; `.orphanedBlobs`
     ///   while another program continues to seal streams under the old key; `.lockTimeout` while a program keeps a
     ///   record locked; those of creating a vault. The error names the files moved so far.
@@ -34,7 +33,6 @@ extension Vault {
         try options.requireEntitlement(to: accessGroup)
         let place = VaultPlace(accessGroup, in: home, teamKey: options.teamKey)
         let plan = VaultPlan(slots: slots, sharing: sharing, certifier: team)
-        let former = place.memory.vaultIDs
         var room = VaultAbandonment(in: place)
         let epoch = try room.naming { room throws(VaultError) in
             try VaultCreation(place: place, home: home, plan: plan, options: options)
@@ -49,7 +47,6 @@ extension Vault {
                     }
                 }
         }
-        try place.memory.requireGivenUp(former)
         return AbandonReport(setAside: room.files, quarantined: room.blobs, epoch: epoch)
     }
 }

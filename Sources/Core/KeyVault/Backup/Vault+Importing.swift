@@ -108,7 +108,6 @@ struct BackupRestoring {
         var plan = plan
         plan.backup = backup
         let creation = VaultCreation(place: place, home: home, plan: plan, options: options)
-        let former = place.memory.vaultIDs
         var room = VaultAbandonment(in: place)
         let epoch: UInt32
         if importing.setsVaultAside {
@@ -122,7 +121,6 @@ struct BackupRestoring {
                     }
                 }
             }
-            try place.memory.requireGivenUp(former)
         } else {
             epoch = try creation.run(noting: .imported)
         }

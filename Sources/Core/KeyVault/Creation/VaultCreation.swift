@@ -250,9 +250,8 @@ extension VaultCreation {
     /// - Parameter firstEpoch: The epoch of its first key, unless its backup has an active key.
     /// - Throws: `VaultError`, those of the slots and of the backup; only key files were created then.
     private func newVault(_ makers: [any SlotMaker], firstEpoch: UInt32) throws(VaultError) -> NewVault {
-        // A damaged memory fails a plain creation later, but must not block a restored vault or one that follows an
-        // abandoned one.
-        let memory = try? place.memory.load()
+        // A damaged memory fails a plain creation later.
+        let memory = place.memory.ofFormerVault()
         let team = KnownTeam(place: place, memory: memory)
         // Readers of the group's roster refuse an earlier period, and the period bounds the first key's epoch.
         let isFirst = plan.backup?.keyring.active(.afterFirstUnlock) == nil

@@ -49,7 +49,7 @@ struct KnownTeam {
         }
         guard let first = found.first else { return Keys() }
         guard let roster = accepted?.roster, found.allSatisfy(roster.isOfTeam) else {
-            guard found.count == 1 else { throw disagreement(found) }
+            guard found.count == 1 else { throw disagreement(found, isOfMemories: Set(vaults).count > 1) }
             return Keys(present: first)
         }
         return Keys(present: roster.roster.team, former: roster.teamKeys.dropLast())
@@ -68,12 +68,14 @@ struct KnownTeam {
         isCertifying ? (try? keys().present).flatMap { $0 }.map { [$0.key.bytes] } ?? [] : []
     }
 
-    private func disagreement(_ keys: [TeamPublicKey]) -> VaultError {
+    private func disagreement(_ keys: [TeamPublicKey], isOfMemories: Bool) -> VaultError {
         VaultError(
             .wrongTeamKey, "use the vault", place.path,
             "Its team key is stated in different ways: \(keys.map(\.description).joined(separator: ", ")).",
-            advice: "Correct the program, \(TeamKeySettings.current.path(of: place.accessGroup)), or this user's "
-                + "memory: sealctl roster verify.")
+            advice: isOfMemories
+                ? "Ask the team which key is its own. If the vault names it: sealctl vault accept."
+                : "Correct the program, \(TeamKeySettings.current.path(of: place.accessGroup)), or this user's "
+                    + "memory: sealctl roster verify --accept KEY.")
     }
 
     /// The oldest state that the accepted roster names. Reading records reports an unreadable roster.

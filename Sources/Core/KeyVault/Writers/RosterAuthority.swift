@@ -95,7 +95,7 @@ package final class RosterAuthority: Sendable {
         _ stated: [TeamPublicKey],
         _ remembered: RosterMemory.Contents?, _ stamps: [RosterFileStamp],
         _ verified: VerifiedSignatures = VerifiedSignatures(), previous: RosterState? = nil,
-        notKept: VaultError? = nil
+        notKept: VaultError? = nil, readMemory: [RosterFileStamp]? = nil
     ) {
         self.group = group
         self.container = container
@@ -108,15 +108,18 @@ package final class RosterAuthority: Sendable {
             group, container, memory, stated, remembered, previous: previous?.roster, hasFile: file != nil)
         if let previous, previous.roster == current.roster { current.notRemembered = previous.notRemembered }
         current.notRemembered = current.notRemembered ?? notKept
-        state = Mutex(State(current: current, file: file, memory: stamps, readMemory: stamps))
+        state = Mutex(State(current: current, file: file, memory: stamps, readMemory: readMemory ?? stamps))
     }
 
     /// Returns the same authority for the container that now has the group's place.
     package func moved(to container: Directory) -> RosterAuthority {
-        let (note, previous) = (memory.stamps, state.withLock { $0.current })
+        let (note, known) = (memory.stamps, state.withLock { $0 })
+        let loaded = Result { () throws(VaultError) in try memory.load() }
+        // A memory that cannot be read now has not been removed.
+        let readMemory = if case .success = loaded { note } else { known.readMemory }
         return RosterAuthority(
-            group, container, home, memory, stated, (try? memory.load()) ?? previous.contents, note, verified,
-            previous: previous)
+            group, container, home, memory, stated, (try? loaded.get()) ?? known.current.contents, note, verified,
+            previous: known.current, readMemory: readMemory)
     }
 
     // MARK: Which roster counts

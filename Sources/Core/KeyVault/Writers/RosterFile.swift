@@ -213,7 +213,8 @@ package struct RosterMemory: Sendable {
     /// of the accepted roster or of its team.
     private func continued(_ memories: [Contents], by contents: Contents) throws(VaultError) -> Contents? {
         if let merged = try? load() { return merged }
-        let versions = memories.filter { $0.isOfRoster(contents) }
+        // A version counts within its team: a key that has ended can still sign any.
+        let versions = memories.filter { $0.isOfRoster(contents) && contents.roster?.isOfTeam($0.teamKey) == true }
         let present = versions.first { $0 == contents } ?? versions.first { contents.isNewer(than: $0) }
         if let present { return present }
         guard versions.count < 2 else {

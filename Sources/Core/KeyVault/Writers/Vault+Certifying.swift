@@ -42,9 +42,9 @@ extension Vault {
             try draft.certify(by: team, certifying)
             if let opened = vault.keys.slot { try draft.renew(opened, path: vault.path) }
         }
-        if lostKey != nil {
+        if let lostKey {
             // The other directory's memory of the lost key would contradict its successor.
-            vault.heldContents.remember(nil, in: vault.place, vault.keys.service, isAccepted: true)
+            vault.place.memory.forget(lostKey)
             try vault.place.memory.requireAccepted()
         }
         return try open(accessGroup, in: home, with: credential, options: options)
@@ -59,8 +59,7 @@ extension AccessEvent {
 extension VaultDraft {
     /// Returns the certificate of a new person key, and names the team key in the register.
     mutating func certificate(of key: Ed25519.PublicKey, period: UInt32) throws(VaultError) -> [UInt8] {
-        // A damaged memory must not block a restored vault or the successor of an abandoned one.
-        let memory = isNew ? try? place.memory.load() : try place.memory.load()
+        let memory = isNew ? place.memory.ofFormerVault() : try place.memory.load()
         let certificate = try KnownTeam(place: place, memory: memory).certificate(
             of: key, vaultID: vaultID, period: period, vault: register.team, by: certifier)
         if let certifier { register.teamKey = certifier.publicKey.key.bytes }
