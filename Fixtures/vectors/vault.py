@@ -1151,8 +1151,9 @@ class Place:
                    minimum, minimum_period)
 
     @staticmethod
-    def tag(directory, group):
-        return H(16, None, b"plt1", reader.text(os.path.realpath(directory)) + reader.text(group)).hex()
+    def tag(home, group):
+        """Of the vault in a home; one at a path of its own has that path instead."""
+        return H(16, None, b"plt1", reader.text(f"{os.path.realpath(home)}/Vaults/{group}") + reader.text(group)).hex()
 
 
 # --- docs/spec/watermarks.md, as far as vaults need it

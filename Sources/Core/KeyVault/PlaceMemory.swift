@@ -157,12 +157,17 @@ struct PlaceMemoryFile: Hashable, Sendable {
     let directories: [FilePath]
     /// The vault's directory.
     let vault: FilePath
+    /// The home of the vault; `nil` for a vault at a path of its own.
+    var home: String?
     let accessGroup: AccessGroup
 
-    /// The file's name. Links are resolved at each use, so that every path to a vault leads to one memory.
+    /// The file's name. Links above the home are resolved at each use, so that every path to a vault leads to one
+    /// memory. Below the home a member could plant one, so it is not resolved: the opening rejects it.
     private var leaf: String {
+        var path = RealPath.of(home ?? vault.string)
+        if let home { path += String(decoding: vault.string.utf8.dropFirst(home.utf8.count), as: UTF8.self) }
         var writer = ByteWriter()
-        for text in [RealPath.of(vault), accessGroup.identifier] {
+        for text in [path, accessGroup.identifier] {
             writer.append(UInt32(text.utf8.count))
             writer.append(text.utf8)
         }
@@ -293,6 +298,24 @@ struct PlaceMemoryFile: Hashable, Sendable {
         return next == own ? nil : next.encoded
     }
 
+    /// Stores what only the other directory has, before a vault is judged: other users may be able to rename that
+    /// directory. A memory of other persons or of another team key is not stored before a vault has satisfied both.
+    func keep() {
+        guard directories.count > 1, (try? kept()).flatMap({ $0 }) != nil else { return }
+        let file = MemoryFile(directory: directories[0], leaf: leaf)
+        _ = try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in try kept() }
+    }
+
+    private func kept() throws(VaultError) -> [UInt8]? {
+        let own = try load(from: directories[0])
+        guard var merged = try load() else { return nil }
+        merged.others = []
+        guard let own else { return merged.encoded }
+        guard own.personKey == merged.personKey, own.teamKey == nil || own.teamKey == merged.teamKey else { return nil }
+        if own.memoryCode != .zero { merged.memoryCode = own.memoryCode }
+        return merged == own ? nil : merged.encoded
+    }
+
     /// Called after a person has accepted the vault and before it is opened with the memories again.
     ///
     /// - Throws: `VaultError` `.denied` if the other directory still has another memory, or a damaged one.
@@ -331,8 +354,8 @@ struct PlaceMemoryFile: Hashable, Sendable {
 /// Paths without links.
 private enum RealPath {
     /// Returns the resolved path, or the path itself if it cannot be resolved.
-    static func of(_ path: FilePath) -> String {
-        guard let resolved = realpath(path.string, nil) else { return path.string }
+    static func of(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
         defer { free(resolved) }
         return String(cString: resolved)
     }

@@ -297,7 +297,9 @@ package struct VaultPlace: Sendable, Hashable {
         watermarksPath = home.watermarksPath
         otherWatermarksPath = home.otherWatermarksPath
         memory = PlaceMemoryFile(
-            directories: home.placesPaths, vault: directoryPath, accessGroup: accessGroup)
+            directories: home.placesPaths, vault: directoryPath,
+            home: home.vaultPath == nil ? String(home.vaultsPath.string.dropLast("/Vaults".count)) : nil,
+            accessGroup: accessGroup)
     }
 
     /// `true` if any entry has the vault's name, even a dangling link.
@@ -320,7 +322,7 @@ package struct VaultPlace: Sendable, Hashable {
     /// - Throws: `VaultError` `.unsafeFile`, `.denied` or `.file`.
     func openDirectory() throws(VaultError) -> Directory? {
         do throws(FileError) {
-            return try trusted(Directory.open(directoryPath))
+            return try openTrusted()
         } catch {
             if error.code == .notFound { return nil }
             throw VaultError(error, "open the vault")
@@ -329,7 +331,15 @@ package struct VaultPlace: Sendable, Hashable {
 
     /// Opens the vault's directory, or creates it.
     func makeDirectory(sharing: Sharing) throws(FileError) -> Directory {
-        try trusted(Directory.create(directoryPath, sharing: sharing))
+        _ = try Directory.create(directoryPath, sharing: sharing)
+        return try openTrusted()
+    }
+
+    /// A link in the place of the directory of vaults is rejected, as is one in the place of the vault's own: a member
+    /// who can rename that directory would choose the place under which this user's programs remember the vault.
+    private func openTrusted() throws(FileError) -> Directory {
+        guard home.vaultPath == nil else { return try trusted(Directory.open(directoryPath)) }
+        return try trusted(Directory.open(home.vaultsPath).directory(accessGroup.identifier))
     }
 
     /// Opens the directory of key files, or creates it.
@@ -356,21 +366,6 @@ package struct VaultPlace: Sendable, Hashable {
         let other = otherWatermarksPath?.string ?? ""
         return WatermarkTable.shared("\(path) \(other) \(WatermarkLog.identifier(of: key.secret))") {
             watermarkLog(vaultID: vaultID, key: key.secret)
-        }
-    }
-
-    /// Returns the last period, after a given one, in which this user's programs have accepted a file of a vault; `nil`
-    /// if there is no such period. Unlike the memory of the place, it remains known after damage to that memory.
-    ///
-    /// A mark from before a restart does not state its period, so the names of the next periods are compared.
-    func lastAcceptedPeriod(after period: UInt32, vaultID: [UInt8], key: SecretBytesBox) -> UInt32? {
-        guard period < CompartmentHead.maximumPeriod else { return nil }
-        let text = vaultID.withUnsafeBytes { $0.hexadecimal }
-        let names = Set(watermarks(vaultID: text, key: key).acceptedMarks.map(\.0))
-        return (period + 1...period + 1024).last { period in
-            [.service, .person].contains {
-                names.contains(PartSealing.context(accessGroup.identifier, $0, period: period, .state).nameTag)
-            }
         }
     }
 

@@ -135,6 +135,27 @@ import Testing
         }
     }
 
+    // state:  create ................................. the old vault: refused, stores .............. refused
+    // home:   ............ rekey                                                       is out of sight
+    @Test func whatOnlyTheOtherDirectoryHasIsStoredAlsoIfTheVaultIsRefused() throws {
+        try sandbox.createVault()
+        let files = sandbox.directory.path("groups/Vaults/\(sandbox.accessGroup)")
+        let old = try VaultPlace.leaves.map { ($0, try SystemFile.read("\(files)/\($0)")) }
+        try sandbox.withoutSeeing("state/sealed-groups") { _ = try sandbox.open(.home).rekey() }
+        for (leaf, bytes) in old { try SystemFile.write("\(files)/\(leaf)", bytes) }
+        func open() throws -> VaultError.Code? {
+            let (accessGroup, home) = (sandbox.accessGroup, try sandbox.home(.state))
+            let credential = VaultCredential.identity(sandbox.identity)
+            return code { () throws(VaultError) in _ = try Vault.open(accessGroup, in: home, with: credential) }
+        }
+        #expect(try open() == .rolledBack)
+        try sandbox.withoutSeeing("groups/Places") {
+            let period = try sandbox.place(.state).memory.load()?.period
+            #expect(period == 2)
+            #expect(try open() == .rolledBack)
+        }
+    }
+
     @Test func aVaultHasToSatisfyBothMemories() throws {
         try sandbox.createVault()
         var forged = try #require(try sandbox.place(.state).memory.load())
@@ -268,9 +289,11 @@ import Testing
         try sandbox.withoutSeeing("state/sealed-groups") { try sandbox.place(.home).memory.store(other) }
         let files = sandbox.directory.path("groups/Vaults/\(sandbox.accessGroup)")
         for leaf in VaultPlace.leaves { unlink("\(files)/\(leaf)") }
-        _ = try Vault.abandon(
-            sandbox.accessGroup, in: try sandbox.home(.state), slots: [.recipient(sandbox.identity.recipient)])
-        for choice in MemoryChoice.allCases { _ = try sandbox.open(choice) }
+        let accessGroup = sandbox.accessGroup
+        _ = try Vault.abandon(accessGroup, in: try sandbox.home(.state), slots: [.defaultKeyFile])
+        for choice in MemoryChoice.allCases {
+            _ = try Vault.open(accessGroup, in: try sandbox.home(choice), with: .defaultKeyFile)
+        }
     }
 
     @Test func aMemoryCodeOverAFormerTeamKeyIsReplaced() throws {

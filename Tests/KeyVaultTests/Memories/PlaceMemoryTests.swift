@@ -83,6 +83,20 @@ import Testing
         #expect(try linked.load() == real)
     }
 
+    /// A member who may rename the directory of vaults cannot make this user's programs forget the place.
+    @Test func aLinkInThePlaceOfTheDirectoryOfVaultsIsRefused() throws {
+        _ = try sandbox.create()
+        let real = try sandbox.memory()
+        let vaults = fixture.directory.path("Vaults")
+        #expect(rename(vaults, fixture.directory.path("moved")) == 0)
+        try fixture.directory.link("Vaults", to: "moved")
+        #expect(try sandbox.memory() == real)
+        #expect(code { () throws(VaultError) in _ = try fixture.open() } == .unsafeFile)
+        #expect(code { () throws(VaultError) in _ = try fixture.create() } == .unsafeFile)
+        #expect(unlink(vaults) == 0 && rename(fixture.directory.path("moved"), vaults) == 0)
+        #expect(throws: Never.self) { try fixture.open() }
+    }
+
     // this user:     opens, the disk is full ... follows ... there is room again ... follows
     // another user:  ........................ rekeys .............................. adds an item
     @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"))

@@ -17,7 +17,7 @@ def attack(lab_):
     true = place.read_bytes()
     memory = f.Place.parse(true)
     lab_.hold(memory is not None, "the memory is of the documented form")
-    lab_.hold(place.stat().st_mode & 0o777 == 0o600 and place.name == f.Place.tag(lab_.vault, lab.GROUP), "its name and mode are the documented ones")
+    lab_.hold(place.stat().st_mode & 0o777 == 0o600 and place.name == f.Place.tag(lab_.home, lab.GROUP), "its name and mode are the documented ones")
     mallory = lab_.mallory.open()
     mine = f.random(32)
     public = f.signing_key(mine)[0]

@@ -76,7 +76,7 @@ def vaults(lab_, user):
 
 def remember(lab_, actor, vector):
     known = vector["reader"]
-    names = {"memory": ("Places", f.Place.tag(lab_.vault, lab.GROUP))}
+    names = {"memory": ("Places", f.Place.tag(lab_.home, lab.GROUP))}
     if "watermarks" in known:
         names["watermarks"] = ("Watermarks", f.Marks.name(lab.GROUP, (lab_.vault / "vault").read_bytes()[16:32]))
     for member, (folder, leaf) in names.items():

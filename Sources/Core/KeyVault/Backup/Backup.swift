@@ -273,3 +273,20 @@ public enum BackupContents: Sendable, Hashable, CaseIterable {
     var includesKeys: Bool { self != .itemsOnly }
     var includesItems: Bool { self != .keysOnly }
 }
+
+extension VaultPlace {
+    /// Returns the last period, after a given one, in which this user's programs have accepted a file of a vault; `nil`
+    /// if there is no such period. Unlike the memory of the place, it remains known after damage to that memory.
+    ///
+    /// A mark from before a restart does not state its period, so the names of the next periods are compared.
+    fileprivate func lastAcceptedPeriod(after period: UInt32, vaultID: [UInt8], key: SecretBytesBox) -> UInt32? {
+        guard period < CompartmentHead.maximumPeriod else { return nil }
+        let text = vaultID.withUnsafeBytes { $0.hexadecimal }
+        let names = Set(watermarks(vaultID: text, key: key).acceptedMarks.map(\.0))
+        return (period + 1...period + 1024).last { period in
+            [.service, .person].contains {
+                names.contains(PartSealing.context(accessGroup.identifier, $0, period: period, .state).nameTag)
+            }
+        }
+    }
+}
