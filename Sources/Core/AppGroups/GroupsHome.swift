@@ -58,7 +58,9 @@ public struct GroupsHome: Hashable, Sendable {
     ///
     /// - Parameter path: The vault's directory. A vault of another group is rejected when it is opened.
     package func withVault(at path: FilePath) -> GroupsHome {
-        var home = self
+        var (home, path) = (self, path)
+        // The opening rejects a link in the place of the last component, and `.` would be behind one.
+        while path.lastComponent?.kind == .currentDirectory, path.removeLastComponent() {}
         home.vaultPath = path
         return home
     }

@@ -26,10 +26,13 @@ struct MemoryFile: Hashable, Sendable {
     /// Replaces the file under a lock on its directory, so that no other program's change is lost between reading and
     /// writing.
     ///
-    /// - Parameter contents: Reads the file again and returns the bytes to write; `nil` leaves the file unchanged.
+    /// - Parameters:
+    ///   - contents: Reads the file again and returns the bytes to write; `nil` leaves the file unchanged.
+    ///   - afterwards: Called with the lock held.
     /// - Throws: `VaultError` `.lockTimeout` after five seconds, `.durabilityUnknown`, `.denied`, `.file`; those of `contents`.
     func update(
-        _ operation: String, durability: Durability, _ contents: () throws(VaultError) -> [UInt8]?
+        _ operation: String, durability: Durability, _ contents: () throws(VaultError) -> [UInt8]?,
+        afterwards: () -> Void = {}
     ) throws(VaultError) {
         let directory = try VaultError.onFiles(operation) { () throws(FileError) in
             try Directory.createOwn(self.directory)
@@ -40,10 +43,12 @@ struct MemoryFile: Hashable, Sendable {
                 advice: "Try again.")
         }
         defer { lock.unlock() }
-        guard let bytes = try contents() else { return }
-        try VaultError.onFiles(operation) { () throws(FileError) in
-            try directory.replace(leaf, with: bytes, mode: 0o600, durability: durability, strategy: .named)
+        if let bytes = try contents() {
+            try VaultError.onFiles(operation) { () throws(FileError) in
+                try directory.replace(leaf, with: bytes, mode: 0o600, durability: durability, strategy: .named)
+            }
         }
+        afterwards()
     }
 
     /// Removes the file for a person's decision, durably: after a power loss it would contradict what was decided.

@@ -250,9 +250,11 @@ struct PlaceMemoryFile: Hashable, Sendable {
         let file = MemoryFile(directory: directories[0], leaf: leaf)
         let stored: Void? = try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in
             try replacement(memory, chain, isAccepted: isAccepted)
+        } afterwards: {
+            // Not before the accepted memory is stored: a full disk must not make the next opening a first contact. Not
+            // without the lock either: another program would store it here again.
+            if isAccepted { remove(from: directories.dropFirst()) }
         }
-        // Not before the accepted memory is stored: a full disk must not make the next opening a first contact.
-        if isAccepted, stored != nil { remove(from: directories.dropFirst()) }
         return stored != nil
     }
 
@@ -299,20 +301,22 @@ struct PlaceMemoryFile: Hashable, Sendable {
     }
 
     /// Stores what only the other directory has, before a vault is judged: other users may be able to rename that
-    /// directory. A memory of other persons or of another team key is not stored before a vault has satisfied both.
+    /// directory. A memory that does not follow from the own one is not stored before a vault has satisfied both.
     func keep() {
-        guard directories.count > 1, (try? kept()).flatMap({ $0 }) != nil else { return }
+        guard (try? kept()).flatMap({ $0 }) != nil else { return }
         let file = MemoryFile(directory: directories[0], leaf: leaf)
         _ = try? file.update("remember the vault", durability: .durable) { () throws(VaultError) in try kept() }
     }
 
     private func kept() throws(VaultError) -> [UInt8]? {
-        let own = try load(from: directories[0])
-        guard var merged = try load() else { return nil }
+        guard var merged = try load(), let earlier = merged.others.first else { return nil }
         merged.others = []
-        guard let own else { return merged.encoded }
-        guard own.personKey == merged.personKey, own.teamKey == nil || own.teamKey == merged.teamKey else { return nil }
-        if own.memoryCode != .zero { merged.memoryCode = own.memoryCode }
+        guard let own = try load(from: directories[0]) else { return merged.encoded }
+        // The person key signs its successor. After two renewals, or a fork, a vault has to show the chain.
+        guard [merged.personKey, merged.formerPersonKey].contains(earlier.personKey),
+            [merged.teamKey, nil].contains(earlier.teamKey)
+        else { return nil }
+        if own.memoryCode != .zero, own.teamKey == merged.teamKey { merged.memoryCode = own.memoryCode }
         return merged == own ? nil : merged.encoded
     }
 
@@ -336,8 +340,9 @@ struct PlaceMemoryFile: Hashable, Sendable {
             advice: "Make \(directories[0]) and \(directory) writable for this user, then: sealctl vault accept.")
     }
 
-    /// Removes the memory from both directories after a person has given the vault up.
-    func remove() { remove(from: directories[...]) }
+    /// Removes the memory from both directories after a person has given the vault up. The written one is the last: what
+    /// only the other one has would be stored in it again.
+    func remove() { remove(from: directories.reversed()[...]) }
 
     /// Removes the other directory's memory after a person has replaced the lost team key that it may name, once the
     /// written directory remembers the successor and everything else.

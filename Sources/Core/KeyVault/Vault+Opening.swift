@@ -29,7 +29,7 @@ extension Vault {
         _ place: VaultPlace, with credential: VaultCredential, _ options: VaultOptions, lasting: VaultOptions? = nil
     ) throws(VaultError) -> Vault? {
         let memory = options.acceptsRollback ? nil : try place.memory.load()
-        if memory != nil, !options.isTentative { place.memory.keep() }
+        if memory?.others.isEmpty == false, !options.isTentative { place.memory.keep() }
         guard let directory = try place.openDirectory() else {
             guard memory == nil else {
                 throw .missing(place.path, "This user's programs have opened a vault there, and it is missing now.")

@@ -331,6 +331,7 @@ package struct VaultPlace: Sendable, Hashable {
 
     /// Opens the vault's directory, or creates it.
     func makeDirectory(sharing: Sharing) throws(FileError) -> Directory {
+        if home.vaultPath == nil { _ = try Directory.createParent(home.vaultsPath, sharing: sharing) }
         _ = try Directory.create(directoryPath, sharing: sharing)
         return try openTrusted()
     }

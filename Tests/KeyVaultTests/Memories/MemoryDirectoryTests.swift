@@ -137,15 +137,22 @@ import Testing
 
     // state:  create ................................. the old vault: refused, stores .............. refused
     // home:   ............ rekey                                                       is out of sight
-    @Test func whatOnlyTheOtherDirectoryHasIsStoredAlsoIfTheVaultIsRefused() throws {
-        try sandbox.createVault()
-        let files = sandbox.directory.path("groups/Vaults/\(sandbox.accessGroup)")
-        let old = try VaultPlace.leaves.map { ($0, try SystemFile.read("\(files)/\($0)")) }
-        try sandbox.withoutSeeing("state/sealed-groups") { _ = try sandbox.open(.home).rekey() }
+    // Without persons each rekey renews the key that signs the register.
+    @Test(arguments: [true, false])
+    func whatOnlyTheOtherDirectoryHasIsStoredEvenIfTheVaultIsRefused(_ hasPersons: Bool) throws {
+        let credential = hasPersons ? VaultCredential.identity(sandbox.identity) : .defaultKeyFile
+        let slots: [NewSlot] = hasPersons ? [.recipient(sandbox.identity.recipient)] : [.defaultKeyFile]
+        let accessGroup = sandbox.accessGroup
+        _ = try Vault.create(accessGroup, in: try sandbox.home(.state), slots: slots, openingWith: credential)
+        let files = sandbox.directory.path("groups/Vaults/\(accessGroup)")
+        let old = try VaultPlace.leaves.filter { SystemFile.exists("\(files)/\($0)") }
+            .map { ($0, try SystemFile.read("\(files)/\($0)")) }
+        try sandbox.withoutSeeing("state/sealed-groups") {
+            _ = try Vault.open(accessGroup, in: try sandbox.home(.home), with: credential).rekey()
+        }
         for (leaf, bytes) in old { try SystemFile.write("\(files)/\(leaf)", bytes) }
         func open() throws -> VaultError.Code? {
-            let (accessGroup, home) = (sandbox.accessGroup, try sandbox.home(.state))
-            let credential = VaultCredential.identity(sandbox.identity)
+            let home = try sandbox.home(.state)
             return code { () throws(VaultError) in _ = try Vault.open(accessGroup, in: home, with: credential) }
         }
         #expect(try open() == .rolledBack)

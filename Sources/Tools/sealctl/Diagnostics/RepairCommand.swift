@@ -58,7 +58,7 @@ struct RepairCommand: SealctlCommand {
         var plan = LockRepair.plan(for: container)
         plan = plan + Leftovers(root: container.root, place: .container(container, of: group)).repairs()
         let place = VaultPlace(AccessGroup(group), in: home)
-        if let directory = try? Directory.open(place.directoryPath) {
+        if let directory = try? place.openDirectory() {
             plan = plan + Leftovers(root: directory, place: .vault(place)).repairs()
         }
         plan = plan + QuarantineRepair(container: container, age: quarantineOlderThan).plan()
