@@ -320,7 +320,7 @@ package struct VaultPlace: Sendable, Hashable {
     /// Opens and checks the vault's directory; returns `nil` if it does not exist.
     ///
     /// - Throws: `VaultError` `.unsafeFile`, `.denied` or `.file`.
-    func openDirectory() throws(VaultError) -> Directory? {
+    package func openDirectory() throws(VaultError) -> Directory? {
         do throws(FileError) {
             return try openTrusted()
         } catch {
