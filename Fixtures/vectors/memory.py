@@ -13,7 +13,7 @@ from vault import H, Refused, require
 # --- docs/spec/watermarks.md, section "The file"
 
 MARK = 128
-DURABLE, PURGED, REFILLED = 1, 2, 4
+DURABLE, PURGED, REFILLED, SETTLED_PURGED, SETTLED_REFILLED, TABLE, TAKEN_OVER = 1, 2, 4, 8, 16, 32, 64
 
 
 @dataclasses.dataclass
@@ -36,18 +36,24 @@ class Mark:
         """The entry at the beginning of some bytes; rules M1 to M3."""
         require(len(data) >= MARK, "M1", "damaged")
         mark = cls(*struct.unpack_from("<16sIIQ32s16sqQ", data))
-        require(mark.flags <= 7, "M2", "damaged")
+        require(mark.flags < 128, "M2", "damaged")
         require(hmac.compare_digest(H(32, key, b"wme1", data[:96]), data[96:MARK]), "M3", "damaged")
         return mark
 
     def floor(self, boot):
         """What holds in a boot; None where nothing does."""
+        if self.flags & (TABLE | TAKEN_OVER):
+            return None
         if self.boot == boot and any(boot):
             return dataclasses.replace(self)
         if self.settled == 0:
             return None
-        kept = self.flags & (PURGED | REFILLED) if self.settled == self.sequence else 0
-        return Mark(self.name, 0, DURABLE | kept, self.settled, bytes(32), boot, 0, self.settled)
+        return Mark(self.name, 0, DURABLE | self.settled_file, self.settled, bytes(32), boot, 0, self.settled)
+
+    @property
+    def settled_file(self):
+        """PURGED and REFILLED of the settled sequence."""
+        return (self.flags if self.settled == self.sequence else self.flags >> 2) & (PURGED | REFILLED)
 
     def merge(self, other):
         settled = max(self.settled, other.settled)
@@ -57,7 +63,45 @@ class Mark:
             best.anchor = max(self.anchor, other.anchor)
             best.flags |= (self.flags | other.flags) & (PURGED | REFILLED)
         best.settled = settled
+        best.flags &= ~(SETTLED_PURGED | SETTLED_REFILLED)
+        if settled < best.sequence:
+            for mark in (self, other):
+                best.flags |= mark.settled_file << 2 if mark.settled == settled else 0
         return best
+
+
+# --- docs/spec/watermarks.md, section "The table"
+
+class Table:
+    """The bytes of a hash table of entries."""
+
+    def __init__(self, data, key):
+        self.data, self.key = data, key
+        head = data[:MARK]
+        require(len(head) == MARK and hmac.compare_digest(H(32, key, b"wmh1", head[:96]), head[96:]), "head", "damaged")
+        magic, self.bits, _, self.id, self.count, self.changes = struct.unpack_from("<8sII16sQQ", head)
+        require(magic == b"SWMT\1\0\0\0" and 11 <= self.bits <= 40 and len(data) == MARK * ((1 << self.bits) + 1), "head", "damaged")
+        self.empty, self.removed = (H(64, key, b"wmf1", self.id + struct.pack("<IB", self.bits, kind)) * 2 for kind in (0, 1))
+
+    def find(self, name):
+        """(the entry or None, the numbers of the damaged slots on the way)."""
+        home = int.from_bytes(H(16, self.key, b"wms1", name)[:8], "little") >> (64 - self.bits)
+        damaged = []
+        for step in range(1 << self.bits):
+            slot = (home + step) % (1 << self.bits)
+            data = self.data[MARK * (slot + 1):MARK * (slot + 2)]
+            if data == self.empty:
+                break
+            if data == self.removed:
+                continue
+            try:
+                mark = Mark.parse(data, self.key)
+            except Refused:
+                damaged.append(slot)
+                continue
+            if mark.name == name:
+                return mark, damaged
+        return None, damaged
 
 
 def read_marks(data, key, boot):

@@ -76,6 +76,13 @@ class Watermarks:
         self.add("good-purged", "A file that was purged.", [purged], [purged])
         self.add("good-refilled", "A purged file that is there again.", [purged, refilled],
                  [dataclasses.replace(purged, flags=m.DURABLE | m.PURGED | m.REFILLED)])
+        unsynced = self.mark(2, 6, flags=0)
+        self.add("good-purged-before", "A purged file, and a later blob that a crash may undo.", [purged, unsynced],
+                 [dataclasses.replace(unsynced, flags=m.SETTLED_PURGED, settled=4)])
+        undone = dataclasses.replace(unsynced, flags=m.SETTLED_PURGED, settled=4, boot=self.BEFORE)
+        self.add("good-purged-restart", "The same in one entry of an earlier boot.", [undone], [self.settled(2, 4, m.DURABLE | m.PURGED)])
+        notes = [self.mark(0, 1, 0, flags, bytes(16), anchor=0, commitment=bytes(32)) for flags in (m.TABLE, m.TAKEN_OVER)]
+        self.add("good-notes", "Entries about tables have no state.", [*notes, two], [two])
         before = [self.mark(0, 9, boot=self.BEFORE, settled=8), self.mark(1, 3, boot=self.BEFORE),
                   self.mark(2, 4, flags=m.DURABLE | m.PURGED, boot=self.BEFORE, settled=4)]
         self.add("good-restart", "Entries of an earlier boot: what was settled counts, without epoch, commitment and anchor.", before,
@@ -91,7 +98,7 @@ class Watermarks:
         data = one.data(self.KEY)
         self.add("m01-torn", "The last entry lacks its last byte.", [two, data[:-1]], [two], 1, "M1")
         self.add("m01-one-byte", "A byte behind the last entry.", [two, b"\0"], [two], 1, "M1")
-        self.add("m02-flag", "Bit 3 of the flags is set; the code fits.", [dataclasses.replace(one, flags=9), two], [two], 1, "M2")
+        self.add("m02-flag", "Bit 7 of the flags is set; the code fits.", [dataclasses.replace(one, flags=129), two], [two], 1, "M2")
         self.add("m03-code", "One bit of the code.", [two, data[:-1] + bytes([data[-1] ^ 1])], [two], 1, "M3")
         self.add("m03-sequence", "One bit of the sequence.", [data[:24] + bytes([data[24] ^ 2]) + data[25:], two], [two], 1, "M3")
         self.add("m03-key", "An entry under another key.", [one.data(bytes(32)), two], [two], 1, "M3")

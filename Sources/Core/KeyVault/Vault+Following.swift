@@ -1,5 +1,5 @@
 internal import CryptoPrimitives
-internal import Sealing
+package import Sealing
 internal import SharedFiles
 
 /// Follows changes of the files by other programs.
@@ -264,4 +264,44 @@ struct ToleratedFaults: OptionSet {
     static let mode = ToleratedFaults(rawValue: 1)
     /// The file is an older write than this user's programs have seen, or another one of the same number.
     static let older = ToleratedFaults(rawValue: 2)
+}
+
+extension Vault {
+    /// The records with an accepted state. The vault's own writes were accepted too, each with its period as the epoch
+    /// (`docs/spec/vault.md`, section 12). Only the names of the epochs that occur have to be left out, however many
+    /// periods the vault has had.
+    package var acceptedRecords: [NameTag] {
+        var names: [NameTag] = []
+        forEachAcceptedRecord { name in
+            names.append(name)
+            return true
+        }
+        return names
+    }
+
+    private func forEachAcceptedRecord(_ body: (NameTag) -> Bool) {
+        var own: [UInt32: Set<NameTag>] = [:]
+        watermarks.forEachMark { name, mark in
+            let names = own[mark.epoch] ?? ownNames(inPeriod: mark.epoch)
+            own[mark.epoch] = names
+            return names.contains(name) || body(name)
+        }
+    }
+
+    private func ownNames(inPeriod period: UInt32) -> Set<NameTag> {
+        Set(
+            [CompartmentRole.service, .person].map {
+                PartSealing.context(accessGroup.identifier, $0, period: period, .state).nameTag
+            })
+    }
+
+    /// `true` if this user's programs have accepted any record of the group: then it has, or had, a container.
+    package var hasSeenRecords: Bool {
+        var hasSeen = false
+        forEachAcceptedRecord { _ in
+            hasSeen = true
+            return false
+        }
+        return hasSeen
+    }
 }

@@ -297,9 +297,9 @@ extension VaultContents {
     }
 
     /// Judges both files' writes by the states that were accepted, and remembers nothing.
-    func judge(by accepted: [NameTag: AcceptedState], accessGroup: AccessGroup) -> Verdicts {
+    func judge(accessGroup: AccessGroup, by accepted: (NameTag) -> AcceptedState?) -> Verdicts {
         verdicts(in: accessGroup) { _, name, mark in
-            let verdict = Watermark.verdict(on: mark, after: accepted[name]?.mark)
+            let verdict = Watermark.verdict(on: mark, after: accepted(name)?.mark)
             // A jump counts as an advance, as it does for acceptance.
             return verdict == .jumps ? .advances : verdict
         }

@@ -138,28 +138,6 @@ extension Keyring {
 }
 
 extension Vault {
-    /// The records with an accepted state. The vault's own writes were accepted too, each with its period as the epoch
-    /// (`docs/spec/vault.md`, section 12). Only the names of the epochs that occur have to be left out, however many
-    /// periods the vault has had.
-    package var acceptedRecords: [NameTag] {
-        var own: [UInt32: Set<NameTag>] = [:]
-        return watermarks.acceptedMarks.compactMap { name, mark in
-            let names = own[mark.epoch] ?? ownNames(inPeriod: mark.epoch)
-            own[mark.epoch] = names
-            return names.contains(name) ? nil : name
-        }
-    }
-
-    private func ownNames(inPeriod period: UInt32) -> Set<NameTag> {
-        Set(
-            [CompartmentRole.service, .person].map {
-                PartSealing.context(accessGroup.identifier, $0, period: period, .state).nameTag
-            })
-    }
-
-    /// `true` if this user's programs have accepted any record of the group: then it has, or had, a container.
-    package var hasSeenRecords: Bool { !acceptedRecords.isEmpty }
-
     /// The key slot that opened it, for messages; `nil` for keys unlocked before.
     package var openingSlot: UInt32? { keys.slotID }
 
@@ -380,11 +358,6 @@ package struct VaultPlace: Sendable, Hashable {
         var other: WatermarkLog?
         if let otherWatermarksPath { other = log(otherWatermarksPath, key, other: nil) }
         return log(watermarksPath, key, other: other)
-    }
-
-    /// The contents of the file of those states, which is left as it is.
-    func watermarkContents(vaultID: String, key: borrowing SecretBytes) -> WatermarkLog.Contents {
-        watermarkLog(vaultID: vaultID, key: key).load(compacts: false)
     }
 
     /// Returns the name of the file of those states. Each vault of the group has its own file.

@@ -9,7 +9,7 @@ internal import Synchronization
 /// removes. Two writers that ignore the lock can lose an update but never tear a value: `renameat` always moves a
 /// complete one.
 package struct NewFile: ~Copyable {
-    /// The file to write to. Its position is where the last write ended.
+    /// The file to write to, and to read what was written. Its position is where the last write ended.
     package let descriptor: Descriptor
     private let directory: Directory
     private let leaf: LeafName
@@ -48,7 +48,7 @@ package struct NewFile: ~Copyable {
     private static func named(in directory: Directory, _ leaf: LeafName) throws(FileError) -> NewFile {
         directory.removeStaleFiles(of: leaf)
         let name = leaf.randomName()
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW
+        let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW
         let opened = openBeneath(directory.descriptor.rawValue, name, flags, mode: 0o600)
         if opened < 0 { throw directory.error(-opened, "create", name) }
         // Shows other writers that this file is in use; ends with the descriptor, so also when this process is killed.
@@ -161,7 +161,7 @@ enum AnonymousFile {
 
     /// Opens a file in a directory; returns the descriptor or -errno.
     static func open(in directory: Int32) -> Int32 {
-        uninterrupted { openat(directory, ".", clinux_o_tmpfile | O_WRONLY | O_CLOEXEC, 0o600) }
+        uninterrupted { openat(directory, ".", clinux_o_tmpfile | O_RDWR | O_CLOEXEC, 0o600) }
     }
 
     /// Returns whether a result of `open` means that the file system or the kernel has no such files.

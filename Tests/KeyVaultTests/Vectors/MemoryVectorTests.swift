@@ -85,7 +85,8 @@ struct AccessLogVector: Decodable, Sendable, CustomTestStringConvertible {
         let key = vector.reader.key.bytes.withRawBytes { SecretBytes(copying: $0) }
         let boot = BootID(bytes: vector.reader.boot.bytes.withRawBytes { Bytes16($0) })
         let file = try SystemFile.read("\(VectorManifest.folder)/\(vector.file)")
-        let scan = file.withRawBytes { WatermarkScan($0, key: key) }
+        var scan = WatermarkScan()
+        _ = file.withRawBytes { scan.add($0, at: 0, isLast: true, key: key) }
         var floors: [NameTag: AcceptedState] = [:]
         for entry in scan.entries {
             guard let floor = entry.floor(in: boot) else { continue }

@@ -115,7 +115,7 @@ import Testing
         let file = try directory.openForReading("group.marks")
         try log().append([entry(5)])
         try one.noteLoss(of: file, in: directory)
-        let nothing = WatermarkScan(UnsafeRawBufferPointer(start: nil, count: 0), key: key)
+        let nothing = WatermarkScan()
         #expect(
             one.condition(of: nothing, size: 0, in: directory)
                 == .firstContact)

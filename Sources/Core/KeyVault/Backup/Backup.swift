@@ -282,10 +282,11 @@ extension VaultPlace {
     fileprivate func lastAcceptedPeriod(after period: UInt32, vaultID: [UInt8], key: SecretBytesBox) -> UInt32? {
         guard period < CompartmentHead.maximumPeriod else { return nil }
         let text = vaultID.withUnsafeBytes { $0.hexadecimal }
-        let names = Set(watermarks(vaultID: text, key: key).acceptedMarks.map(\.0))
+        let watermarks = watermarks(vaultID: text, key: key)
         return (period + 1...period + 1024).last { period in
             [.service, .person].contains {
-                names.contains(PartSealing.context(accessGroup.identifier, $0, period: period, .state).nameTag)
+                watermarks.mark(of: PartSealing.context(accessGroup.identifier, $0, period: period, .state).nameTag)
+                    != nil
             }
         }
     }

@@ -98,8 +98,13 @@ extension Vault {
                 ).open(with: credential)
             else { throw VaultError(.absent, "open the vault", place.path, "\(accessGroup) has no vault.") }
             let contents = opened.contents
-            let accepted = place.watermarkContents(vaultID: contents.vaultIDText, key: contents.watermarkKey.secret)
-            let verdicts = contents.judge(by: accepted.floors, accessGroup: accessGroup)
+            let log = place.watermarkLog(vaultID: contents.vaultIDText, key: contents.watermarkKey.secret)
+            let accepted = log.load(compacts: false)
+            let verdicts = contents.judge(accessGroup: accessGroup) { name in
+                let stored = try? log.stored(name, repairs: false)
+                guard let floor = accepted.floors[name] else { return stored }
+                return stored.map { floor.merged(with: $0) } ?? floor
+            }
             if verdicts.isGood { return try inventory(of: opened, accepted.condition, at: place) }
             // Another program may have written on between the two readings.
             guard contents.marks != previous, attempts < maximumRereads else {

@@ -12,6 +12,8 @@ struct AcceptedState: Hashable, Sendable {
     var isPurged = false
     /// `true` if a value of the same sequence was accepted afterwards, so the file exists again.
     var isRefilled = false
+    /// The same two of the settled sequence, where it is below the mark's.
+    var settledFile = RemovedFile()
     /// The clock anchor at which the blob of the mark was accepted, or found stale.
     var anchor = ClockAnchor.unknown
     /// The latest anchor of the record's earlier states, which may be shown as last good values.
@@ -32,6 +34,12 @@ struct AcceptedState: Hashable, Sendable {
     /// `true` if the record's file was deliberately removed.
     var isGone: Bool { isPurged && !isRefilled }
 
+    /// The state of the file at the settled sequence.
+    private var removedFile: RemovedFile {
+        guard settled == mark.sequence else { return settledFile }
+        return RemovedFile(isPurged: isPurged, isRefilled: isRefilled)
+    }
+
     /// The state after a restart: the settled sequence, with the blob of it that the disk has kept; `nil` if nothing
     /// remains.
     ///
@@ -39,18 +47,22 @@ struct AcceptedState: Hashable, Sendable {
     /// again.
     var afterRestart: AcceptedState? {
         guard settled > 0 else { return nil }
-        let isSame = settled == mark.sequence
         return AcceptedState(
             mark: Watermark(epoch: 0, sequence: settled, commitment: nil), isDurable: true, settled: settled,
-            isPurged: isPurged && isSame, isRefilled: isRefilled && isSame)
+            isPurged: removedFile.isPurged, isRefilled: removedFile.isRefilled)
     }
 
     /// Returns whether merging another state changes what an entry stores, which is all but the former anchor.
     func isMissing(_ other: AcceptedState) -> Bool {
-        var merged = self
-        merged.merge(other)
+        var merged = merged(with: other)
         merged.formerAnchor = formerAnchor
         return merged != self
+    }
+
+    func merged(with other: AcceptedState) -> AcceptedState {
+        var result = self
+        result.merge(other)
+        return result
     }
 
     /// Merges the state remembered by another process. The order of merges does not matter.
@@ -67,7 +79,24 @@ struct AcceptedState: Hashable, Sendable {
         }
         result.formerAnchor = max(result.formerAnchor, lower.formerAnchor)
         result.settled = max(settled, other.settled)
+        result.settledFile = RemovedFile()
+        if result.settled < result.mark.sequence {
+            for state in [self, other] where state.settled == result.settled {
+                result.settledFile.merge(state.removedFile)
+            }
+        }
         self = result
+    }
+}
+
+/// Whether a record's file was removed on purpose, and whether a value of that sequence was accepted afterwards.
+struct RemovedFile: Hashable, Sendable {
+    var isPurged = false
+    var isRefilled = false
+
+    mutating func merge(_ other: RemovedFile) {
+        isPurged = isPurged || other.isPurged
+        isRefilled = isRefilled || other.isRefilled
     }
 }
 
@@ -120,8 +149,9 @@ struct AcceptedBlobFacts {
             mark: mark, isDurable: isDurable, settled: isDurable && isSettled ? mark.sequence : 0, anchor: anchor)
         guard let known else { return state }
         // A record's writers take turns: the writer of this blob found its predecessor completed.
-        if known.isDurable, known.mark.sequence < mark.sequence {
-            state.settled = max(state.settled, known.mark.sequence)
+        if known.isDurable, (state.settled..<mark.sequence).contains(known.mark.sequence) {
+            state.settled = known.mark.sequence
+            state.settledFile = RemovedFile(isPurged: known.isPurged, isRefilled: known.isRefilled)
         }
         state.merge(known)
         // A writer that never saw the deletion may reach its sequence with its own value.
@@ -208,10 +238,26 @@ struct WatermarkEntry: Hashable, Sendable {
     private static let durableFlag: UInt32 = 1
     private static let purgedFlag: UInt32 = 2
     private static let refilledFlag: UInt32 = 4
-    private static let knownFlags = durableFlag | purgedFlag | refilledFlag
+    private static let settledPurgedFlag: UInt32 = 8
+    private static let settledRefilledFlag: UInt32 = 16
+    private static let tableFlag: UInt32 = 32
+    private static let takenOverFlag: UInt32 = 64
+    private static let knownFlags: UInt32 = 127
 
+    /// The subject of an entry.
+    enum Kind: Hashable, Sendable {
+        /// A record's state.
+        case state
+        /// A hash file beside the log, by its id: without it the log is incomplete.
+        case table
+        /// A hash file of the other directory, by its id, whose entries were stored here. The sequence is the number of
+        /// its changes at that time, and one.
+        case takenOver
+    }
+
+    var kind = Kind.state
     let name: NameTag
-    let state: AcceptedState
+    private(set) var state: AcceptedState
     /// The boot in which it was accepted.
     let boot: BootID
 
@@ -220,6 +266,18 @@ struct WatermarkEntry: Hashable, Sendable {
         self.state = state
         self.boot = boot
     }
+
+    /// Creates the note of a hash file.
+    init(_ kind: Kind, _ id: Bytes16, changes: UInt64 = 0) {
+        // An entry at an odd offset is recognised by a sequence above zero.
+        let mark = Watermark(epoch: 0, sequence: changes &+ 1, commitment: nil)
+        self.init(
+            name: NameTag(bytes: id), state: AcceptedState(mark: mark, isDurable: false, settled: 0), boot: .unknown)
+        self.kind = kind
+    }
+
+    /// The number of changes that a note states.
+    var changes: UInt64 { state.mark.sequence &- 1 }
 
     func encoded(key: borrowing SecretBytes) -> [UInt8] {
         key.withUnsafeBytes { key in
@@ -237,7 +295,9 @@ struct WatermarkEntry: Hashable, Sendable {
     private func encode(into entry: UnsafeMutableRawBufferPointer) {
         let flags =
             (state.isDurable ? Self.durableFlag : 0) | (state.isPurged ? Self.purgedFlag : 0)
-            | (state.isRefilled ? Self.refilledFlag : 0)
+            | (state.isRefilled ? Self.refilledFlag : 0) | (state.settledFile.isPurged ? Self.settledPurgedFlag : 0)
+            | (state.settledFile.isRefilled ? Self.settledRefilledFlag : 0) | (kind == .table ? Self.tableFlag : 0)
+            | (kind == .takenOver ? Self.takenOverFlag : 0)
         entry.initializeMemory(as: UInt8.self, repeating: 0)
         entry.storeBytes(of: name.bytes, toByteOffset: 0, as: Bytes16.self)
         entry.storeBytes(of: state.mark.epoch.littleEndian, toByteOffset: 16, as: UInt32.self)
@@ -272,6 +332,10 @@ struct WatermarkEntry: Hashable, Sendable {
             settled: UInt64(littleEndian: entry.loadUnaligned(fromByteOffset: 88, as: UInt64.self)),
             isPurged: flags & Self.purgedFlag != 0, isRefilled: flags & Self.refilledFlag != 0,
             anchor: ClockAnchor(milliseconds: anchor))
+        state.settledFile = RemovedFile(
+            isPurged: flags & Self.settledPurgedFlag != 0, isRefilled: flags & Self.settledRefilledFlag != 0)
+        if flags & Self.tableFlag != 0 { kind = .table }
+        if flags & Self.takenOverFlag != 0 { kind = .takenOver }
         boot = BootID(bytes: Bytes16(UnsafeRawBufferPointer(rebasing: entry[64..<80])))
     }
 
@@ -282,7 +346,10 @@ struct WatermarkEntry: Hashable, Sendable {
 
     /// Returns the state that still holds in `now`'s boot: all of it within its own boot, the settled part after a
     /// restart.
-    func floor(in now: BootID) -> AcceptedState? { boot.isSame(as: now) ? state : state.afterRestart }
+    func floor(in now: BootID) -> AcceptedState? {
+        guard kind == .state else { return nil }
+        return boot.isSame(as: now) ? state : state.afterRestart
+    }
 
     private static func flags(of entry: UnsafeRawBufferPointer) -> UInt32 {
         UInt32(littleEndian: entry.loadUnaligned(fromByteOffset: 20, as: UInt32.self))
@@ -294,58 +361,5 @@ struct WatermarkEntry: Hashable, Sendable {
 
     private static func code(_ bytes: UnsafeRawBufferPointer, _ key: UnsafeRawBufferPointer) -> Bytes32 {
         Bytes32(filling: { BLAKE2b.hash(bytes, key: key, personalization: .watermarkEntry, into: $0) })
-    }
-}
-
-/// The entries in a range of the watermark file, and the damage between them.
-///
-/// A torn entry shifts everything behind it. After an entry that is not authentic, the next one is searched at every
-/// byte, so that damage costs only the damaged bytes.
-struct WatermarkScan {
-    private(set) var entries: [WatermarkEntry] = []
-    /// The ranges of bytes that belong to no entry.
-    private(set) var damage: [Range<Int>] = []
-    /// The end of the last entry.
-    private(set) var end = 0
-
-    init(_ bytes: UnsafeRawBufferPointer, key: borrowing SecretBytes) {
-        var start = 0
-        while start < bytes.count {
-            if let entry = Self.entry(in: bytes, at: start, key) {
-                entries.append(entry)
-                start += WatermarkEntry.size
-                end = start
-            } else {
-                let next = Self.nextEntry(in: bytes, after: start, key)
-                damage.append(start..<next)
-                start = next
-            }
-        }
-    }
-
-    /// The number of entries that fit into the damage, each range rounded up.
-    var damagedCount: Int { damage.reduce(0) { $0 + Self.entryCount(of: $1.count) } }
-
-    /// Returns the number of entries that fit into `size` bytes, rounded up.
-    static func entryCount(of size: Int) -> Int { (size + WatermarkEntry.size - 1) / WatermarkEntry.size }
-
-    private static func entry(
-        in bytes: UnsafeRawBufferPointer, at start: Int, _ key: borrowing SecretBytes
-    ) -> WatermarkEntry? {
-        guard start + WatermarkEntry.size <= bytes.count else { return nil }
-        return WatermarkEntry(
-            parsing: UnsafeRawBufferPointer(rebasing: bytes[start..<start + WatermarkEntry.size]), key: key)
-    }
-
-    private static func nextEntry(
-        in bytes: UnsafeRawBufferPointer, after start: Int, _ key: borrowing SecretBytes
-    ) -> Int {
-        var next = start + 1
-        while next + WatermarkEntry.size <= bytes.count {
-            let place = UnsafeRawBufferPointer(rebasing: bytes[next..<next + WatermarkEntry.size])
-            if WatermarkEntry.isPlausible(place), WatermarkEntry(parsing: place, key: key) != nil { return next }
-            next += 1
-        }
-        return bytes.count
     }
 }

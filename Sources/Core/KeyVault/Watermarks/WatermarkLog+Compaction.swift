@@ -3,15 +3,16 @@ internal import SharedFiles
 
 /// Compaction of the file.
 extension WatermarkLog {
-    /// Rewrites a file that contains much more than the valid entries; their size decides when the next try is due.
+    /// Rewrites a file that contains much more than the valid entries, or those of many records; the remaining size
+    /// decides when the next try is due.
     func compact(in directory: Directory, _ position: inout Position) {
         position.compaction = max(Self.compactionSize, 2 * position.size)
         guard let left = try? rewrite(in: directory, unlessAbove: 0.25) else { return }
         position.compaction = max(Self.compactionSize, 2 * left)
     }
 
-    /// Replaces the file by one with only the valid entries: for each record the present state, and the state after a
-    /// restart. Bytes that belong to no entry move to the file for damage.
+    /// Replaces the file by one with only the valid entries, one for each record; those of many records move to the
+    /// table. Bytes that belong to no entry move to the file for damage.
     ///
     /// No concurrent append is lost: the appending process sees that its file lost its name and appends again, and
     /// entries written before that are carried over. The replacement is durable, because a power loss must not take
@@ -27,14 +28,27 @@ extension WatermarkLog {
         let scan = try read(in: directory, from: &whole)
         // An empty file would look like a lost one, so one entry remains even if none is valid.
         guard let last = scan.entries.last else { return whole.size }
-        let condensed = Self.condensed(scan.entries)
-        let kept = condensed.isEmpty ? [last] : condensed
-        let size = Int64(kept.count * WatermarkEntry.size)
-        guard Double(size) < share * Double(whole.size) else { return whole.size }
+        let states = Self.condensed(scan.entries)
+        var notes = Self.notes(scan.entries)
+        try lookForTable(in: directory)
+        let folds = tableState != .absent || states.count >= Self.foldingCount
+        let count = folds ? notes.count + 1 : max(1, states.count + notes.count)
+        guard Double(count * WatermarkEntry.size) < share * Double(whole.size) else { return whole.size }
         try keepDamage(scan.damage, of: whole, in: directory)
         guard lock.isStillNamed() else {
             throw FileError(.lockFileReplaced, operation: "compact", path: directory.display(leaf))
         }
+        if tableState == .absent, notes.contains(where: { $0.kind == .table }) {
+            try noteLoss(in: directory)
+            notes.removeAll { $0.kind == .table }
+        }
+        if folds {
+            let id = try fold(states, in: directory)
+            notes.removeAll { $0.kind == .table }
+            notes.append(WatermarkEntry(.table, id))
+        }
+        let left = notes + (folds ? [] : states)
+        let kept = left.isEmpty ? [last] : left
         try keepPrevious(in: directory)
         let bytes = kept.flatMap { $0.encoded(key: key) }
         try bytes.withRawBytes { bytes throws(FileError) in
@@ -42,42 +56,47 @@ extension WatermarkLog {
         }
         try carryOver(from: whole, in: directory)
         try removePrevious(whole.inode, in: directory)
-        return size
+        return Int64(bytes.count)
     }
 
-    /// Returns the fewest entries with the same meaning, in this boot and after a restart.
+    /// Returns one entry for each record, with the same meaning in this boot and after a restart; none for a record of
+    /// which nothing remains.
     static func condensed(_ entries: [WatermarkEntry]) -> [WatermarkEntry] {
         var now: [NameTag: AcceptedState] = [:]
         var later: [NameTag: AcceptedState] = [:]
-        for entry in entries {
+        for entry in entries where entry.kind == .state {
             if entry.boot.isSame(as: .current) { now[entry.name, default: entry.state].merge(entry.state) }
             if let state = entry.state.afterRestart { later[entry.name, default: state].merge(state) }
         }
-        let kept = now.map { WatermarkEntry(name: $0.key, state: $0.value) }
-        return kept
+        let present = now.map { name, state in
+            WatermarkEntry(name: name, state: later[name].map { state.merged(with: $0) } ?? state)
+        }
+        return present
             + later.compactMap { name, state in
-                // The state of this boot already implies it.
-                if let known = now[name]?.afterRestart, known == merged(known, state) { return nil }
-                return WatermarkEntry(name: name, state: state, boot: .unknown)
+                now[name] == nil ? WatermarkEntry(name: name, state: state, boot: .unknown) : nil
             }
     }
 
-    private static func merged(_ first: AcceptedState, _ second: AcceptedState) -> AcceptedState {
-        var result = first
-        result.merge(second)
-        return result
+    /// Returns the notes about tables, each once.
+    static func notes(_ entries: [WatermarkEntry]) -> [WatermarkEntry] {
+        var notes: [NameTag: WatermarkEntry] = [:]
+        var table: WatermarkEntry?
+        for entry in entries {
+            switch entry.kind {
+            case .state: break
+            case .table: table = entry
+            case .takenOver:
+                if notes[entry.name].map({ $0.changes < entry.changes }) ?? true { notes[entry.name] = entry }
+            }
+        }
+        return notes.values + (table.map { [$0] } ?? [])
     }
 
     /// Carries over the entries appended to the old file after it was read.
     private func carryOver(from old: borrowing Position, in directory: Directory) throws(FileError) {
         guard let size = try old.file?.attributes().size, size > old.offset else { return }
-        let count = Int(min(size - old.offset, Self.maximumSize))
-        let offset = old.offset
-        let late = try withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) {
-            (buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> [WatermarkEntry] in
-            let count = try old.file?.pread(into: buffer, at: offset) ?? 0
-            return WatermarkScan(UnsafeRawBufferPointer(rebasing: buffer[0..<count]), key: key).entries
-        }
-        try add(late, in: directory)
+        var late = WatermarkScan()
+        _ = try old.file?.read(into: &late, from: old.offset, key: key)
+        try add(late.entries, in: directory)
     }
 }

@@ -16,10 +16,12 @@ extension WatermarkLog {
 
     /// Returns the condition of a file that could be read.
     func condition(of scan: WatermarkScan, size: Int64, in directory: Directory) -> WatermarkCondition {
+        let table = tableState
         if (try? directory.attributes(lostLeaf)) != nil { return .lost }
-        if size == 0 { return isLost ? .lost : .firstContact }
+        if table == .absent, scan.entries.contains(where: { $0.kind == .table }) { return .lost }
+        if size == 0 { return isLost || table != .absent ? .lost : .firstContact }
         let earlier = (try? directory.attributes(damagedLeaf)).map { WatermarkScan.entryCount(of: Int($0.size)) } ?? 0
-        let damaged = scan.damagedCount + earlier
+        let damaged = scan.damagedCount + earlier + (table == .damaged ? 1 : 0)
         return damaged == 0 ? .intact : .damaged(entries: damaged)
     }
 
@@ -35,6 +37,11 @@ extension WatermarkLog {
     func noteLoss(of file: borrowing Descriptor, in directory: Directory) throws(FileError) {
         // The size is checked after the note, as above.
         guard marker?.exists == true, try file.attributes().size == 0 else { return }
+        try noteLoss(in: directory)
+    }
+
+    /// Records that the log or its table is begun again.
+    func noteLoss(in directory: Directory) throws(FileError) {
         _ = try directory.openOrMake(lostLeaf, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, mode: 0o600, "record the loss of")
     }
 
@@ -42,16 +49,18 @@ extension WatermarkLog {
     ///
     /// - Throws: `FileError`, `.tooLarge` for an amount that a person should examine.
     func keepDamage(
-        _ damage: [Range<Int>], of position: borrowing Position, in directory: Directory
+        _ damage: [Range<Int64>], of position: borrowing Position, in directory: Directory
     ) throws(FileError) {
+        let sizes = damage.map { WatermarkScan.entryCount(of: $0.count) * WatermarkEntry.size }
+        try requireRoom(forDamage: sizes.reduce(0, +), in: directory)
         var bytes: [UInt8] = []
-        for stretch in damage {
-            var part = [UInt8](repeating: 0, count: WatermarkScan.entryCount(of: stretch.count) * WatermarkEntry.size)
+        for (stretch, size) in zip(damage, sizes) {
+            var part = [UInt8](repeating: 0, count: size)
             var failure: FileError?
             part.withUnsafeMutableBytes { part in
                 let space = UnsafeMutableRawBufferPointer(rebasing: part[0..<stretch.count])
                 do throws(FileError) {
-                    _ = try position.file?.pread(into: space, at: Int64(stretch.lowerBound))
+                    _ = try position.file?.pread(into: space, at: stretch.lowerBound)
                 } catch {
                     failure = error
                 }
@@ -59,11 +68,20 @@ extension WatermarkLog {
             if let failure { throw failure }
             bytes += part
         }
-        guard !bytes.isEmpty else { return }
+        try keepDamage(bytes, in: directory)
+    }
+
+    private func requireRoom(forDamage size: Int, in directory: Directory) throws(FileError) {
         let kept = (try? directory.attributes(damagedLeaf).size) ?? 0
-        guard kept + Int64(bytes.count) <= Self.maximumSize else {
+        guard kept + Int64(size) <= Int64(Self.maximumDamage) else {
             throw FileError(.tooLarge, operation: "keep a copy of the damaged", path: directory.display(leaf))
         }
+    }
+
+    /// Adds bytes to the file for damage, durably.
+    func keepDamage(_ bytes: [UInt8], in directory: Directory) throws(FileError) {
+        guard !bytes.isEmpty else { return }
+        try requireRoom(forDamage: bytes.count, in: directory)
         let file = try directory.openOrMake(
             damagedLeaf, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK, mode: 0o600,
             "keep a copy of the damaged entries in")
@@ -78,7 +96,9 @@ extension WatermarkLog {
     func setAside(as ending: String) throws(FileError) {
         try position.withLock { position throws(FileError) in
             let directory = try Directory.openOwn(directoryPath)
-            try directory.move(leaf, to: directory, as: try directory.freeName("\(leaf).\(ending)-\(UTCStamp.now())"))
+            for name in [leaf, tableLeaf] where try directory.exists(name) {
+                try directory.move(name, to: directory, as: directory.freeName("\(name).\(ending)-\(UTCStamp.now())"))
+            }
             // The removal is deliberate: a new file after it is no loss.
             try marker?.remove()
             position = Position()
@@ -90,10 +110,17 @@ extension WatermarkLog {
         try position.withLock { position throws(FileError) in
             let directory = try Directory.createOwn(directoryPath)
             let size = try? directory.attributes(leaf).size
+            try lookForTable(in: directory)
+            if tableState == .damaged { try setDamageAside(tableLeaf, in: directory) }
             if size != nil { try setDamageAside(in: directory) }
             if (try? directory.attributes(lostLeaf)) != nil { try directory.remove(lostLeaf, durability: .unsynced) }
-            if (try? directory.attributes(leaf).size) ?? 0 == 0 { try marker?.remove() }
+            if (try? directory.attributes(leaf).size) ?? 0 == 0 {
+                try marker?.remove()
+                // A table alone would be the rest of a lost log.
+                if let id = tableID { try add(WatermarkEntry(.table, id), in: directory) }
+            }
             position.isMarked = false
+            damagedSlots.store(0, ordering: .relaxed)
         }
         // A file of the other directory that cannot be read does not count, so nothing is accepted.
         switch other?.load(compacts: false).condition {
@@ -106,7 +133,8 @@ extension WatermarkLog {
     private func setDamageAside(in directory: Directory) throws(FileError) {
         var whole = Position()
         let scan = try read(in: directory, from: &whole)
-        if !scan.damage.isEmpty {
+        // Without its table the log must not name it.
+        if !scan.damage.isEmpty || (tableState != .intact && scan.entries.contains { $0.kind == .table }) {
             // The file is never left empty: a file without entries is moved as a whole.
             if scan.entries.isEmpty {
                 try setDamageAside(leaf, in: directory)
@@ -118,7 +146,8 @@ extension WatermarkLog {
     }
 
     private func setDamageAside(_ name: String, in directory: Directory) throws(FileError) {
-        try directory.move(name, to: directory, as: directory.freeName("\(damagedLeaf)-\(UTCStamp.now())"))
+        let aside = name == tableLeaf ? "\(tableLeaf).damaged" : damagedLeaf
+        try directory.move(name, to: directory, as: directory.freeName("\(aside)-\(UTCStamp.now())"))
     }
 }
 

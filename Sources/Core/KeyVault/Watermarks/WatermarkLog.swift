@@ -9,12 +9,15 @@ internal import SystemPackage
 ///
 /// An append is one write of 128 bytes, without lock and without sync, and only when a state advanced. It is cheap
 /// enough to run at once, so that a killed program forgets nothing. Reading merges entries by maximum, so their order
-/// and repetition do not matter (`docs/decisions/0003-watermarks-are-a-log.md`).
+/// and repetition do not matter (`docs/decisions/0003-watermarks-are-a-log.md`). The states of many records move to a
+/// table beside it.
 final class WatermarkLog: Sendable {
-    /// The size above which a file is compacted, so that no file approaches the size that is refused.
+    /// The size above which a file is compacted, so that opening it stays quick.
     static let compactionSize: Int64 = 64 * 1024
-    /// The largest number of bytes read at once.
-    static let maximumSize: Int64 = 64 << 20
+    /// The number of records from which compaction moves the entries to the table.
+    static let foldingCount = Int(compactionSize) / WatermarkEntry.size
+    /// The largest amount of damage that is kept, in bytes.
+    static let maximumDamage = 64 << 20
 
     /// The position up to which the file was read. A compaction replaces the file, and the new one is read from its
     /// start.
@@ -39,6 +42,13 @@ final class WatermarkLog: Sendable {
     /// The file in the other directory of memories. Its entries count as well, and it is only read.
     let other: WatermarkLog?
     let position = Mutex(Position())
+    let table = Mutex(Table())
+    /// The number of the last look at the table; 0 without a table.
+    let tableLooks = Atomic<Int>(0)
+    /// The number of times that the log was found replaced.
+    let replacements = Atomic<Int>(0)
+    /// The number of damaged slots that this process has met in the table.
+    let damagedSlots = Atomic<Int>(0)
 
     /// - Parameter marker: Distinguishes a lost file from a first contact; `nil` for no distinction.
     init(
@@ -65,6 +75,7 @@ final class WatermarkLog: Sendable {
 
     /// The result of reading: the present states, and the defects of the file, if any.
     struct Contents {
+        /// The states in the log. Others may be in the table.
         var floors: [NameTag: AcceptedState] = [:]
         var condition = WatermarkCondition.firstContact
         /// `true` if entries exist and none is authentic: after damage, or under another vault's key.
@@ -93,7 +104,10 @@ final class WatermarkLog: Sendable {
     /// - Parameter compacts: Whether to compact a large file.
     func load(compacts: Bool = true) -> Contents {
         var contents = loadOwn(compacts: compacts)
-        if let other { contents.merge(other.load(compacts: false)) }
+        if let other {
+            contents.merge(other.load(compacts: false))
+            if compacts { try? takeOver(other) }
+        }
         return contents
     }
 
@@ -106,15 +120,17 @@ final class WatermarkLog: Sendable {
                 let (scan, others) = try readOn(in: directory, from: &position)
                 let entries = scan.entries + others
                 let condition = condition(of: scan, size: position.size, in: directory)
+                let table = tableState
                 if compacts, position.size > Self.compactionSize { compact(in: directory, &position) }
                 return Contents(
                     floors: Self.floors(of: entries), condition: condition,
-                    isForeign: entries.isEmpty && !scan.damage.isEmpty)
+                    isForeign: entries.isEmpty && table != .intact && !(scan.damage.isEmpty && table == .absent))
             } catch {
                 guard error.code == .notFound else {
                     return Contents(condition: .unreadable("\(error.sentence) \(error.advice)"))
                 }
-                return Contents(condition: isLost ? .lost : .firstContact)
+                if let directory = try? Directory.openOwn(directoryPath) { try? lookForTable(in: directory) }
+                return Contents(condition: isLost || tableState != .absent ? .lost : .firstContact)
             }
         }
     }
@@ -191,6 +207,9 @@ extension WatermarkLog {
         let (inode, isFirst) = (position.inode, position.offset == 0)
         let scan = try read(in: directory, from: &position)
         guard isFirst || inode != position.inode else { return (scan, []) }
+        // Not before: meanwhile entries may have moved from the log to a table that is larger and has replaced the other.
+        try lookForTable(in: directory)
+        replacements.add(1, ordering: .acquiringAndReleasing)
         let previous = try previousEntries(in: directory)
         // Once the previous file is gone, all of it was carried over, perhaps after we had read the new one.
         return (scan, previous + (try read(in: directory, from: &position).entries))
@@ -198,26 +217,16 @@ extension WatermarkLog {
 
     /// Reads from the end of the last reading, or a replaced file from its start.
     func read(in directory: Directory, from position: inout Position) throws(FileError) -> WatermarkScan {
-        let facts = try refresh(&position, in: directory)
-        guard facts.size - position.offset <= Self.maximumSize else {
-            throw FileError(.tooLarge, operation: "read", path: directory.display(leaf))
+        try refresh(&position, in: directory)
+        var scan = WatermarkScan()
+        if let read = try position.file?.read(into: &scan, from: position.offset, key: key) {
+            (position.offset, position.size) = read
         }
-        let offset = position.offset
-        let size = Int(facts.size - offset)
-        let (scan, count) = try withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) {
-            (buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> (WatermarkScan, Int) in
-            let count = try position.file?.pread(into: buffer, at: offset) ?? 0
-            return (WatermarkScan(UnsafeRawBufferPointer(rebasing: buffer[0..<count]), key: key), count)
-        }
-        // Incomplete bytes may be the beginning of an entry that is being written.
-        let undecided = min(count - scan.end, WatermarkEntry.size - 1)
-        position.offset = offset + Int64(count - undecided)
-        position.size = offset + Int64(count)
         return scan
     }
 
     /// Opens the file that has the name now, unless it is the open one.
-    private func refresh(_ position: inout Position, in directory: Directory) throws(FileError) -> FileAttributes {
+    private func refresh(_ position: inout Position, in directory: Directory) throws(FileError) {
         var facts = try directory.attributes(leaf)
         if facts.inode != position.inode {
             let file = try directory.openForReading(leaf)
@@ -227,7 +236,6 @@ extension WatermarkLog {
             position.offset = 0
         }
         if facts.size < position.offset { position.offset = 0 }
-        return facts
     }
 
     static func floors(of entries: [WatermarkEntry]) -> [NameTag: AcceptedState] {
@@ -250,14 +258,19 @@ extension WatermarkLog {
 
     /// Returns the entries of a file that was replaced and perhaps not carried over.
     func previousEntries(in directory: Directory) throws(FileError) -> [WatermarkEntry] {
-        let bytes: [UInt8]
         do throws(FileError) {
-            bytes = try directory.read(previousLeaf, limit: Int(Self.maximumSize))
+            return try entries(of: directory.openForReading(previousLeaf))
         } catch {
             guard error.code == .notFound else { throw error }
             return []
         }
-        return bytes.withRawBytes { WatermarkScan($0, key: key).entries }
+    }
+
+    /// Returns the entries of a file from an offset on.
+    func entries(of file: borrowing Descriptor, from offset: Int64 = 0) throws(FileError) -> [WatermarkEntry] {
+        var scan = WatermarkScan()
+        _ = try file.read(into: &scan, from: offset, key: key)
+        return scan.entries
     }
 
     /// Gives the file to replace its second name.
@@ -290,6 +303,12 @@ extension WatermarkLog {
         do throws(FileError) { try directory.remove(previousLeaf, durability: .unsynced) } catch {
             if error.code != .notFound { throw error }
         }
+    }
+
+    /// Begins a file with an entry.
+    func add(_ first: WatermarkEntry, in directory: Directory) throws(FileError) {
+        let bytes = first.encoded(key: key)
+        try bytes.withRawBytes { bytes throws(FileError) in try directory.append(leaf, bytes, mode: 0o600) }
     }
 
     /// Adds entries to the file that finally has the name.

@@ -4,17 +4,49 @@ internal import SharedFiles
 internal import Synchronization
 
 /// The states that this process has accepted, shared by all its stores of one group: in memory first, then in the log.
+/// The states of many records are looked up when they are needed.
 package final class WatermarkTable: Sendable {
     private struct Memory {
+        /// The number of states from which those are forgotten that can be looked up again.
+        static let capacity = 16_384
+
         var states: [NameTag: AcceptedState] = [:]
+        /// The names that were looked up in the table as it is now.
+        var found: Set<NameTag> = []
+        /// The names whose states may be in the log only.
+        var recent: Set<NameTag> = []
+        var version = WatermarkLog.Version()
         var condition = WatermarkCondition.firstContact
         var isForeign = false
         /// States that could not be written yet; the next entry includes them.
         var unwritten: [NameTag: AcceptedState] = [:]
         var failure: String?
 
+        /// Adds states of the log.
         mutating func merge(_ news: [NameTag: AcceptedState]) {
-            for (name, state) in news { states[name, default: state].merge(state) }
+            for (name, state) in news {
+                states[name, default: state].merge(state)
+                keep(name)
+            }
+        }
+
+        /// Notes that a state changed: until the log is replaced, it cannot be looked up.
+        mutating func keep(_ name: NameTag) { recent.insert(name) }
+
+        /// Follows the files. Everything that a replaced log had is in the table or in the new log, which is read then.
+        mutating func follow(_ version: WatermarkLog.Version) {
+            if version != self.version { found = [] }
+            if version.log != self.version.log { recent = [] }
+            self.version = version
+        }
+
+        /// Adds what a look-up found, and forgets what can be looked up again.
+        mutating func add(_ state: AcceptedState?, of name: NameTag) {
+            if let state { states[name, default: state].merge(state) }
+            found.insert(name)
+            guard max(states.count, found.count) > Self.capacity else { return }
+            states = states.filter { recent.contains($0.key) || unwritten[$0.key] != nil || $0.key == name }
+            found = [name]
         }
 
         mutating func take(_ contents: WatermarkLog.Contents) {
@@ -40,7 +72,11 @@ package final class WatermarkTable: Sendable {
 
     private func load() {
         let contents = log.load()
-        memory.withLock { $0.take(contents) }
+        let version = log.version
+        memory.withLock { memory in
+            memory.follow(version)
+            memory.take(contents)
+        }
         // An unreadable file is loaded again at each refresh.
         if case .unreadable = contents.condition { return }
         keep(contents.elsewhere)
@@ -56,7 +92,10 @@ package final class WatermarkTable: Sendable {
             switch memory.condition {
             // A loss takes precedence over a failed append.
             case .unreadable, .lost, .damaged: return memory.condition
-            default: return memory.failure.map(WatermarkCondition.notPersisted) ?? memory.condition
+            default:
+                let damaged = log.damagedSlots.load(ordering: .relaxed)
+                if damaged > 0 { return .damaged(entries: damaged) }
+                return memory.failure.map(WatermarkCondition.notPersisted) ?? memory.condition
             }
         }
     }
@@ -83,14 +122,40 @@ package final class WatermarkTable: Sendable {
         load()
     }
 
-    /// Returns the highest accepted state of a record.
-    package func mark(of name: NameTag) -> Watermark? { memory.withLock { $0.states[name]?.mark } }
-
-    /// The accepted states of each record, and of the vault's files, that no crash can undo.
-    var acceptedMarks: [(NameTag, Watermark)] {
-        memory.withLock { memory in
-            memory.states.filter { $0.value.mark.sequence > 0 }.map { ($0.key, $0.value.mark) }
+    /// Runs a closure with the memory, which has the state of a name if any directory has it.
+    private func withMemory<Result>(of name: NameTag, _ body: (inout Memory) -> Result) -> Result {
+        let version = log.version
+        guard version.hasTable else { return memory.withLock { body(&$0) } }
+        let isFound = memory.withLock { memory in
+            memory.follow(version)
+            return memory.found.contains(name)
         }
+        if isFound { return memory.withLock { body(&$0) } }
+        do throws(FileError) {
+            let state = try log.stored(name)
+            return memory.withLock { memory in
+                memory.add(state, of: name)
+                return body(&memory)
+            }
+        } catch {
+            return memory.withLock { memory in
+                memory.condition = .unreadable("\(error.sentence) \(error.advice)")
+                return body(&memory)
+            }
+        }
+    }
+
+    /// Returns the highest accepted state of a record.
+    package func mark(of name: NameTag) -> Watermark? { withMemory(of: name) { $0.states[name]?.mark } }
+
+    /// Passes the accepted states of all records, and of the vault's files, to a closure until that returns `false`. A
+    /// name may come twice. A table that cannot be read is skipped.
+    func forEachMark(_ body: (NameTag, Watermark) -> Bool) {
+        let known = memory.withLock { $0.states }
+        for (name, state) in known where state.mark.sequence > 0 {
+            guard body(name, state.mark) else { return }
+        }
+        try? log.forEachStored { name, state in known[name] != nil || body(name, state.mark) }
     }
 
     /// Merges the states that other processes have accepted meanwhile: a writer has to exceed all of them. A file that
@@ -98,15 +163,17 @@ package final class WatermarkTable: Sendable {
     package func refresh() {
         if memory.withLock({ $0.isUnread }) { return load() }
         let (news, elsewhere) = (log.news(), log.newsElsewhere())
-        guard !news.isEmpty || !elsewhere.isEmpty else { return }
+        let version = log.version
         // States that this table knows are not stored again, or two programs would copy it to each other for ever.
-        let added = memory.withLock { memory in
-            memory.merge(news)
-            let added = elsewhere.filter { memory.states[$0.key]?.isMissing($0.value) ?? true }
-            memory.merge(elsewhere)
-            return added
+        let unknown = elsewhere.filter { name, state in
+            withMemory(of: name) { $0.states[name]?.isMissing(state) ?? true }
         }
-        keep(added)
+        memory.withLock { memory in
+            memory.follow(version)
+            memory.merge(news)
+            memory.merge(elsewhere)
+        }
+        keep(unknown)
     }
 }
 
@@ -135,7 +202,9 @@ extension WatermarkTable {
     /// Judges a write of a vault's compartment, and records it if it advances the state.
     ///
     /// - Parameter isAcknowledged: Whether this process wrote it and got the confirmation that it is on the disk.
-    func accept(compartment name: NameTag, _ mark: Watermark, isAcknowledged: Bool = false) -> Watermark.Verdict {
+    package func accept(
+        compartment name: NameTag, _ mark: Watermark, isAcknowledged: Bool = false
+    ) -> Watermark.Verdict {
         if verdict(on: mark, of: name) == .advances { refresh() }
         // A jump is accepted: otherwise a member who plants the highest generation would prevent the others from a
         // rekey, which begins at 1 again.
@@ -163,7 +232,7 @@ extension WatermarkTable {
     /// Returns the result for a blob that is fully known, and for one that is refused: neither changes the state.
     private func known(_ header: VerifiedHeader) -> Acceptance? {
         let candidate = Watermark(header.header)
-        return memory.withLock { memory in
+        return withMemory(of: header.header.nameTag) { memory in
             guard let state = memory.states[header.header.nameTag] else { return nil }
             let verdict = state.mark.verdict(on: candidate)
             switch verdict {
@@ -176,7 +245,7 @@ extension WatermarkTable {
 
     private func take(_ blob: AcceptedBlobFacts) -> Acceptance {
         let name = blob.name
-        let (acceptance, news) = memory.withLock { memory in
+        let (acceptance, news) = withMemory(of: name) { memory in
             let known = memory.states[name]
             let verdict = Watermark.verdict(on: blob.mark, after: known?.mark)
             guard verdict == .advances || verdict == .same else {
@@ -184,6 +253,7 @@ extension WatermarkTable {
             }
             let state = blob.state(after: known)
             memory.states[name] = state
+            memory.keep(name)
             // An unchanged state is news only if it is now settled; the file's readers learn its clock and its blob
             // when they read it.
             let isNews =
@@ -210,7 +280,11 @@ extension WatermarkTable {
         }
         do throws(FileError) {
             try log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) })
-            memory.withLock { if $0.unwritten.isEmpty { $0.failure = nil } }
+            memory.withLock { memory in
+                // The log may have been replaced meanwhile, and they may have been forgotten.
+                memory.merge(states)
+                if memory.unwritten.isEmpty { memory.failure = nil }
+            }
         } catch {
             memory.withLock { memory in
                 memory.failure = "\(error.sentence) \(error.advice)"
@@ -237,7 +311,7 @@ extension WatermarkTable {
 
     /// Returns the anchor that this process knows of a record's state.
     package func anchor(of name: NameTag, sequence: UInt64) -> ClockAnchor {
-        memory.withLock { memory in
+        withMemory(of: name) { memory in
             // A blob beyond the mark was never accepted, so it has no anchor.
             guard let state = memory.states[name], sequence <= state.mark.sequence else { return .unknown }
             return state.mark.sequence == sequence ? state.anchor : state.formerAnchor
@@ -247,7 +321,7 @@ extension WatermarkTable {
     /// Records a later anchor for a blob that was found stale at it, so that setting the clock back does not revive it.
     package func raise(_ anchor: ClockAnchor, of header: BlobHeader) {
         let name = header.nameTag
-        let news = memory.withLock { memory -> AcceptedState? in
+        let news = withMemory(of: name) { memory -> AcceptedState? in
             guard var state = memory.states[name] else { return nil }
             guard state.mark.sequence == header.sequence else {
                 if header.sequence < state.mark.sequence {
@@ -258,6 +332,7 @@ extension WatermarkTable {
             guard state.anchor < anchor else { return nil }
             state.anchor = anchor
             memory.states[name] = state
+            memory.keep(name)
             return state
         }
         if let news { persist([name: news]) }
@@ -273,18 +348,20 @@ extension WatermarkTable {
     /// - Parameter sequence: The sequence of the deletion, which was accepted before; a purge of another one does not
     ///   affect the mark.
     package func notePurge(of name: NameTag, at sequence: UInt64) {
-        let news = memory.withLock { memory -> AcceptedState? in
+        let news = withMemory(of: name) { memory -> AcceptedState? in
             guard var state = memory.states[name], state.mark.sequence == sequence, !state.isPurged else { return nil }
             state.isPurged = true
             state.settled = state.mark.sequence
+            state.settledFile = RemovedFile()
             memory.states[name] = state
+            memory.keep(name)
             return state
         }
         if let news { persist([name: news]) }
     }
 
     /// Returns whether a record's file was deliberately removed.
-    package func isPurged(_ name: NameTag) -> Bool { memory.withLock { $0.states[name]?.isGone ?? false } }
+    package func isPurged(_ name: NameTag) -> Bool { withMemory(of: name) { $0.states[name]?.isGone ?? false } }
 }
 
 extension WatermarkTable {
