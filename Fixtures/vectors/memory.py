@@ -38,6 +38,7 @@ class Mark:
         mark = cls(*struct.unpack_from("<16sIIQ32s16sqQ", data))
         require(mark.flags < 128, "M2", "damaged")
         require(hmac.compare_digest(H(32, key, b"wme1", data[:96]), data[96:MARK]), "M3", "damaged")
+        mark.settled = min(mark.settled, mark.sequence)
         return mark
 
     def floor(self, boot):

@@ -7,9 +7,12 @@ import Sealing
 /// Accepted states of a million records: accepting one more, a look-up, and an opening beside them.
 struct WatermarkBenchmarks {
     private static let count: UInt64 = 1_000_000
-    /// The number of look-ups for a measurable time.
+    /// The number of states that are recorded at once.
+    private static let batch = 8000
+    /// The number of accepted states and of look-ups for a measurable time.
+    private static let accepted: UInt64 = 600
     private static let lookUps: UInt64 = 2000
-    private static let accepting = "accept one of 1,000,000 records"
+    private static let accepting = "accept a mark beside 1,000,000"
     private static let finding = "look up one of 1,000,000 marks"
     private static let opening = "open a vault beside 1,000,000 marks"
 
@@ -22,11 +25,18 @@ struct WatermarkBenchmarks {
         guard runner.isWanted(Self.accepting, Self.finding, Self.opening) else { return }
         let rounds = runner.options.rounds
         let vault = try Vault.openOrCreate(AccessGroup(workspace.group), in: workspace.home)
+        for start in stride(from: 0, to: Self.count, by: Self.batch) {
+            vault.watermarks.record((start..<start + UInt64(Self.batch)).map { (Self.name($0), Self.mark($0)) })
+        }
         try runner.measure(Self.accepting) { operation in
-            let times = Stopwatch.times {
-                for number in 0..<Self.count { accept(number, 2, in: vault.watermarks) }
+            var next = Self.count
+            let times = try Comparison.time(rounds: rounds) {
+                for _ in 0..<Self.accepted {
+                    _ = vault.watermarks.accept(compartment: Self.name(next), Self.mark(next), isAcknowledged: true)
+                    next += 1
+                }
             }
-            return Finding(operation, times / Double(Self.count), note: "unsynced; the table is synced")
+            return Finding(operation, times / Double(Self.accepted), note: "the table is synced")
         }
         var next: UInt64 = 0
         try runner.measure(Self.finding) { operation in
@@ -58,11 +68,9 @@ struct WatermarkBenchmarks {
         }
     }
 
-    private func accept(_ number: UInt64, _ sequence: UInt64, in table: WatermarkTable) {
+    private static func mark(_ number: UInt64) -> Watermark {
         let commitment = Commitment(bytes: Bytes32(filling: { $0.storeBytes(of: number &+ 1, as: UInt64.self) }))
-        _ = table.accept(
-            compartment: Self.name(number), Watermark(epoch: 1, sequence: sequence, commitment: commitment),
-            isAcknowledged: true)
+        return Watermark(epoch: 1, sequence: 2, commitment: commitment)
     }
 
     private static func name(_ number: UInt64) -> NameTag {

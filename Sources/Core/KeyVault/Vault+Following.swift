@@ -1,6 +1,7 @@
 internal import CryptoPrimitives
 package import Sealing
 internal import SharedFiles
+internal import Synchronization
 
 /// Follows changes of the files by other programs.
 extension Vault {
@@ -279,9 +280,11 @@ extension Vault {
         return names
     }
 
-    private func forEachAcceptedRecord(_ body: (NameTag) -> Bool) {
+    /// - Returns: `false` if not all states could be read.
+    @discardableResult
+    private func forEachAcceptedRecord(_ body: (NameTag) -> Bool) -> Bool {
         var own: [UInt32: Set<NameTag>] = [:]
-        watermarks.forEachMark { name, mark in
+        return watermarks.forEachMark { name, mark in
             let names = own[mark.epoch] ?? ownNames(inPeriod: mark.epoch)
             own[mark.epoch] = names
             return names.contains(name) || body(name)
@@ -298,10 +301,26 @@ extension Vault {
     /// `true` if this user's programs have accepted any record of the group: then it has, or had, a container.
     package var hasSeenRecords: Bool {
         var hasSeen = false
-        forEachAcceptedRecord { _ in
+        let isComplete = forEachAcceptedRecord { _ in
             hasSeen = true
             return false
         }
-        return hasSeen
+        return hasSeen || !isComplete
+    }
+}
+
+extension WatermarkTable {
+    // One table for each file and key, so that two stores of a process share one memory, which is never that of a vault
+    // with another root.
+    private static let tables = Mutex<[String: WatermarkTable]>([:])
+
+    /// Returns the process's table of that name.
+    static func shared(_ name: String, makingLog makeLog: () -> WatermarkLog) -> WatermarkTable {
+        tables.withLock { tables in
+            if let table = tables[name] { return table }
+            let table = WatermarkTable(log: makeLog())
+            tables[name] = table
+            return table
+        }
     }
 }

@@ -57,6 +57,8 @@ struct WatermarkFoldFaultTests {
             #expect(names.count == 2 && names.contains { $0.hasSuffix(".table") }, "\(call): \(names)")
         }
         #expect(states == [true, false])
+        try restore()
+        #expect(try probe.run().outputText == "done\n")
         let size = try SystemFile.names(marks).first { $0.hasSuffix(".table") }.map {
             try SystemFile.read("\(marks)/\($0)").count
         }

@@ -143,6 +143,30 @@ import Testing
         #expect(sandbox.log().load().condition == .intact)
     }
 
+    /// The second implementation, from the document alone, finds the same.
+    @Test func theTableIsTheDocumentedOne() throws {
+        try record(0..<3000, 3)
+        let script = """
+            import sys
+            sys.path.insert(0, sys.argv[1])
+            import memory
+            table = memory.Table(open(sys.argv[2], "rb").read(), bytes(range(32)))
+            found = [table.find(number.to_bytes(4, "little") + bytes(12)) for number in range(3000)]
+            print(sum(1 for mark, damaged in found if mark and mark.sequence == 3 and not damaged))
+            print(table.find(bytes([255] * 16)))
+            """
+        let result = try ChildProcess.run(
+            "/usr/bin/env", ["python3", "-B", "-c", script, VectorManifest.folder, table])
+        var count = 0
+        let log = sandbox.log()
+        _ = log.load()
+        try log.forEachStored { _, _ in
+            count += 1
+            return true
+        }
+        #expect(result.outputText == "\(count)\n(None, [])\n", "\(result.errorText)")
+    }
+
     // MARK: Damage and loss
 
     static let damages: [String] = ["a flipped bit", "zeros", "all zeros", "cut off"]

@@ -99,12 +99,14 @@ extension Vault {
             else { throw VaultError(.absent, "open the vault", place.path, "\(accessGroup) has no vault.") }
             let contents = opened.contents
             let log = place.watermarkLog(vaultID: contents.vaultIDText, key: contents.watermarkKey.secret)
-            let accepted = log.load(compacts: false)
+            var accepted = log.load(compacts: false)
+            var failure: FileError?
             let verdicts = contents.judge(accessGroup: accessGroup) { name in
-                let stored = try? log.stored(name, repairs: false)
-                guard let floor = accepted.floors[name] else { return stored }
-                return stored.map { floor.merged(with: $0) } ?? floor
+                var states = [accepted.floors[name]]
+                do throws(FileError) { states.append(try log.stored(name, repairs: false)) } catch { failure = error }
+                return states.compactMap { $0 }.reduce(nil) { $0?.merged(with: $1) ?? $1 }
             }
+            if let failure { accepted.condition = .unreadable("\(failure.sentence) \(failure.advice)") }
             if verdicts.isGood { return try inventory(of: opened, accepted.condition, at: place) }
             // Another program may have written on between the two readings.
             guard contents.marks != previous, attempts < maximumRereads else {

@@ -28,6 +28,8 @@ struct WatermarkHashFile: Sendable {
         var count: UInt64
         /// Grows with each change of the file.
         var changes: UInt64
+        /// `true` while a program changes the file, and after a change that was not completed.
+        var isChanging = false
     }
 
     /// The contents of a slot without an entry.
@@ -148,13 +150,13 @@ extension WatermarkHashFile {
             guard (minimumBits...maximumBits).contains(bits) else { return nil }
             return Head(
                 id: Bytes16(UnsafeRawBufferPointer(rebasing: bytes[16..<32])), bits: bits, count: bytes.number(at: 32),
-                changes: bytes.number(at: 40))
+                changes: bytes.number(at: 40), isChanging: bytes.number(at: 12, as: UInt32.self) != 0)
         }
     }
 
     /// Writes the head.
-    mutating func update(count: UInt64, key: borrowing SecretBytes) throws(FileError) {
-        (head.count, head.changes) = (count, head.changes &+ 1)
+    mutating func update(count: UInt64, isChanging: Bool, key: borrowing SecretBytes) throws(FileError) {
+        (head.count, head.changes, head.isChanging) = (count, head.changes &+ 1, isChanging)
         try write(head, key: key)
     }
 
@@ -162,7 +164,7 @@ extension WatermarkHashFile {
         var writer = ByteWriter()
         writer.append(Self.magic + [1, 0, 0, 0])
         writer.append(head.bits)
-        writer.append([0, 0, 0, 0] as [UInt8])
+        writer.append(UInt32(head.isChanging ? 1 : 0))
         head.id.withUnsafeBytes { writer.append($0) }
         writer.append(head.count)
         writer.append(head.changes)

@@ -34,19 +34,18 @@ extension WatermarkLog {
         let folds = tableState != .absent || states.count >= Self.foldingCount
         let count = folds ? notes.count + 1 : max(1, states.count + notes.count)
         guard Double(count * WatermarkEntry.size) < share * Double(whole.size) else { return whole.size }
-        try keepDamage(scan.damage, of: whole, in: directory)
         guard lock.isStillNamed() else {
             throw FileError(.lockFileReplaced, operation: "compact", path: directory.display(leaf))
         }
-        if tableState == .absent, notes.contains(where: { $0.kind == .table }) {
-            try noteLoss(in: directory)
-            notes.removeAll { $0.kind == .table }
-        }
+        let isNamed = notes.contains { $0.kind == .table }
+        notes.removeAll { $0.kind == .table }
         if folds {
-            let id = try fold(states, in: directory)
-            notes.removeAll { $0.kind == .table }
-            notes.append(WatermarkEntry(.table, id))
+            notes.append(WatermarkEntry(.table, try fold(states, isNamed: isNamed, in: directory)))
+        } else if isNamed {
+            try noteLoss(in: directory)
         }
+        // After the table, which may have no room: a further try would keep the same bytes again.
+        try keepDamage(scan.damage, of: whole, in: directory)
         let left = notes + (folds ? [] : states)
         let kept = left.isEmpty ? [last] : left
         try keepPrevious(in: directory)

@@ -18,7 +18,12 @@ extension WatermarkLog {
     func condition(of scan: WatermarkScan, size: Int64, in directory: Directory) -> WatermarkCondition {
         let table = tableState
         if (try? directory.attributes(lostLeaf)) != nil { return .lost }
-        if table == .absent, scan.entries.contains(where: { $0.kind == .table }) { return .lost }
+        // Another table than the named one is a new one after a loss.
+        if let named = Self.notes(scan.entries).last(where: { $0.kind == .table }), table != .damaged,
+            table == .absent || tableID != named.name.bytes
+        {
+            return .lost
+        }
         if size == 0 { return isLost || table != .absent ? .lost : .firstContact }
         let earlier = (try? directory.attributes(damagedLeaf)).map { WatermarkScan.entryCount(of: Int($0.size)) } ?? 0
         let damaged = scan.damagedCount + earlier + (table == .damaged ? 1 : 0)
@@ -36,7 +41,8 @@ extension WatermarkLog {
     /// Records a loss before the first entry of an empty file.
     func noteLoss(of file: borrowing Descriptor, in directory: Directory) throws(FileError) {
         // The size is checked after the note, as above.
-        guard marker?.exists == true, try file.attributes().size == 0 else { return }
+        let hasTable = try directory.exists(tableLeaf)
+        guard marker?.exists == true || hasTable, try file.attributes().size == 0 else { return }
         try noteLoss(in: directory)
     }
 
@@ -109,10 +115,12 @@ extension WatermarkLog {
     func acceptLosses() throws(FileError) {
         try position.withLock { position throws(FileError) in
             let directory = try Directory.createOwn(directoryPath)
-            let size = try? directory.attributes(leaf).size
-            try lookForTable(in: directory)
+            let hasDamagedSlots = damagedSlots.load(ordering: .relaxed) > 0
+            try lookForTable(in: directory, forgets: true)
             if tableState == .damaged { try setDamageAside(tableLeaf, in: directory) }
-            if size != nil { try setDamageAside(in: directory) }
+            if tableState == .intact, hasDamagedSlots { try remakeTable(in: directory) }
+            if try directory.exists(leaf) { try setDamageAside(in: directory) }
+            if try directory.exists(damagedLeaf) { try setDamageAside(damagedLeaf, in: directory) }
             if (try? directory.attributes(lostLeaf)) != nil { try directory.remove(lostLeaf, durability: .unsynced) }
             if (try? directory.attributes(leaf).size) ?? 0 == 0 {
                 try marker?.remove()
@@ -134,7 +142,8 @@ extension WatermarkLog {
         var whole = Position()
         let scan = try read(in: directory, from: &whole)
         // Without its table the log must not name it.
-        if !scan.damage.isEmpty || (tableState != .intact && scan.entries.contains { $0.kind == .table }) {
+        let named = Self.notes(scan.entries).last { $0.kind == .table }?.name.bytes
+        if !scan.damage.isEmpty || (named != nil && named != tableID) {
             // The file is never left empty: a file without entries is moved as a whole.
             if scan.entries.isEmpty {
                 try setDamageAside(leaf, in: directory)
@@ -142,7 +151,6 @@ extension WatermarkLog {
                 _ = try rewrite(in: directory, unlessAbove: .infinity)
             }
         }
-        if (try? directory.attributes(damagedLeaf)) != nil { try setDamageAside(damagedLeaf, in: directory) }
     }
 
     private func setDamageAside(_ name: String, in directory: Directory) throws(FileError) {

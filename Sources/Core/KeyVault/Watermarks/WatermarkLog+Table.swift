@@ -1,3 +1,4 @@
+internal import AppGroups
 internal import CryptoPrimitives
 internal import Glibc
 internal import Sealing
@@ -27,18 +28,18 @@ extension WatermarkLog {
     struct Version: Hashable, Sendable {
         /// The number of replaced logs that were noticed.
         var log = 0
-        /// The looks at the tables of both directories; 0 for one that does not exist.
-        var tables = [0, 0]
+        /// The look at the table; 0 without one.
+        var table = 0
+        /// The same of the other directory.
+        var otherTable = 0
 
-        var hasTable: Bool { tables != [0, 0] }
+        var hasTable: Bool { table != 0 || otherTable != 0 }
     }
 
     var version: Version {
         Version(
-            log: replacements.load(ordering: .acquiring),
-            tables: [
-                tableLooks.load(ordering: .acquiring), other?.tableLooks.load(ordering: .acquiring) ?? 0,
-            ])
+            log: replacements.load(ordering: .acquiring), table: tableLooks.load(ordering: .acquiring),
+            otherTable: other?.tableLooks.load(ordering: .acquiring) ?? 0)
     }
 
     var tableLeaf: String { leaf + ".table" }
@@ -48,22 +49,50 @@ extension WatermarkLog {
     var tableID: Bytes16? { table.withLock { $0.contents?.head.id } }
 
     /// Opens the file that has the name now.
-    func lookForTable(in directory: Directory) throws(FileError) {
+    ///
+    /// - Parameter forgets: Whether to give up the open table if the file is lost or damaged; else it counts on.
+    /// - Throws: `FileError` if the file cannot be read; the open table counts on.
+    func lookForTable(in directory: Directory, forgets: Bool = false) throws(FileError) {
         try table.withLock { table throws(FileError) in
             table.state = .absent
-            table.contents = nil
-            table.file = nil
-            table.looks += 1
-            defer { tableLooks.store(table.state == .intact ? table.looks : 0, ordering: .releasing) }
             do throws(FileError) {
                 let file = try directory.openForReading(tableLeaf)
                 // The lock of a table that was moved away meanwhile leaves an empty file.
-                guard try file.attributes().size > 0 else { return }
-                table.contents = try WatermarkHashFile(reading: file, key: key)
-                table.state = table.contents == nil ? .damaged : .intact
-                table.file = consume file
+                if try file.attributes().size > 0 {
+                    table.state = .damaged
+                    if let contents = try Self.contents(of: file, key: key) {
+                        (table.state, table.contents) = (.intact, contents)
+                        table.file = consume file
+                    }
+                }
             } catch {
                 if error.code != .notFound { throw error }
+            }
+            if table.state != .intact, forgets { table.contents = nil }
+            table.looks += 1
+            tableLooks.store(table.contents == nil ? 0 : table.looks, ordering: .releasing)
+        }
+    }
+
+    /// Reads the head until it is authentic: another program may be writing it.
+    private static func contents(
+        of file: borrowing Descriptor, key: borrowing SecretBytes
+    ) throws(FileError) -> WatermarkHashFile? {
+        for _ in 0..<3 {
+            if let contents = try WatermarkHashFile(reading: file, key: key) { return contents }
+            RacePause.wait()
+        }
+        return nil
+    }
+
+    /// The condition of the tables that this process uses; `nil` if they are intact.
+    var tableFault: WatermarkCondition? {
+        let damaged = [self, other].compactMap { $0?.damagedSlots.load(ordering: .relaxed) }.max() ?? 0
+        return table.withLock { table in
+            switch table.state {
+            case .absent where table.contents != nil: .lost
+            case .damaged: .damaged(entries: max(1, damaged))
+            default: damaged > 0 ? .damaged(entries: damaged) : nil
             }
         }
     }
@@ -71,33 +100,43 @@ extension WatermarkLog {
     /// Returns a record's state in the tables of both directories; `nil` if neither has one.
     ///
     /// - Parameter repairs: Whether to move damaged slots away.
+    /// - Throws: `FileError` if this directory's table cannot be read.
     func stored(_ name: NameTag, repairs: Bool = true) throws(FileError) -> AcceptedState? {
-        var state = try found(name, repairs: repairs)
-        if let other = try? other?.found(name, repairs: false) { state = state.map { $0.merged(with: other) } ?? other }
+        var state = try storedHere(name, repairs: repairs)
+        if let other = try? other?.storedHere(name) { state = state.map { $0.merged(with: other) } ?? other }
         return state
     }
 
-    private func found(_ name: NameTag, repairs: Bool) throws(FileError) -> AcceptedState? {
-        let found = try table.withLock { table throws(FileError) in try table.contents?.search(name, key: key) }
-        guard let found else { return nil }
-        if found.damaged.isEmpty { return found.entry?.floor(in: .current) }
-        return try foundAmongDamage(name, repairs: repairs)
+    /// Returns the same of this directory's table alone.
+    func storedHere(_ name: NameTag, repairs: Bool = false) throws(FileError) -> AcceptedState? {
+        var found = try search(name)
+        // Another program may be writing a slot.
+        for _ in 0..<3 where found?.damaged.isEmpty == false {
+            RacePause.wait()
+            found = try search(name)
+        }
+        if let found, !found.damaged.isEmpty {
+            damagedSlots.store(max(found.damaged.count, damagedSlots.load(ordering: .relaxed)), ordering: .relaxed)
+            // Without room or a lock, each search passes them again.
+            if repairs { try? repairSlots(near: name) }
+        }
+        return found?.entry?.floor(in: .current)
     }
 
-    /// Searches again while no program writes. Slots that are damaged even then are kept in the file for damage, so that
-    /// a later search passes them.
-    private func foundAmongDamage(_ name: NameTag, repairs: Bool) throws(FileError) -> AcceptedState? {
+    private func search(_ name: NameTag) throws(FileError) -> WatermarkHashFile.Search? {
+        try table.withLock { table throws(FileError) in try table.contents?.search(name, key: key) }
+    }
+
+    /// Moves the bytes of the damaged slots near a name to the file for damage, so that a later search passes them.
+    private func repairSlots(near name: NameTag) throws(FileError) {
         let directory = try Directory.openOwn(directoryPath)
-        let lock = try LockFile(directory: directory, name: tableLeaf).acquire(
-            .whole, repairs ? .exclusive : .shared, timeout: .seconds(1))
-        try lookForTable(in: directory)
-        let file = try directory.openOrMake(tableLeaf, repairs ? O_RDWR : O_RDONLY, mode: 0o600, "repair")
-        guard let table = try WatermarkHashFile(reading: file, key: key) else { return nil }
-        let found = try table.search(name, key: key)
-        damagedSlots.add(found.damaged.count, ordering: .relaxed)
-        if repairs { try repair(found.damaged, of: table, in: directory) }
+        guard try directory.exists(tableLeaf) else { return }
+        let lock = try LockFile(directory: directory, name: tableLeaf).acquire(.whole, .exclusive, timeout: .zero)
+        let file = try directory.openOrMake(tableLeaf, O_RDWR | O_NOFOLLOW | O_NONBLOCK, mode: 0o600, "repair")
+        if let table = try WatermarkHashFile(reading: file, key: key) {
+            try repair(try table.search(name, key: key).damaged, of: table, in: directory)
+        }
         lock.unlock()
-        return found.entry?.floor(in: .current)
     }
 
     private func repair(_ slots: [UInt64], of table: WatermarkHashFile, in directory: Directory) throws(FileError) {
@@ -120,8 +159,11 @@ extension WatermarkLog {
                 if error.code == .notFound { continue }
                 throw error
             }
+            guard let contents = try Self.contents(of: file, key: key) else {
+                throw FileError(.notRegularFile, operation: "read the damaged", path: file.path)
+            }
             var goesOn = true
-            try WatermarkHashFile(reading: file, key: key)?.forEach(key: key) { (entry) throws(FileError) in
+            try contents.forEach(key: key) { (entry) throws(FileError) in
                 goesOn = entry.floor(in: .current).map { body(entry.name, $0) } ?? true
                 return goesOn
             }
@@ -136,37 +178,49 @@ extension WatermarkLog {
     /// Moves the entries of the log to the table, durably. Called with the log's lock held; the log is shortened
     /// afterwards, so a crash loses nothing.
     ///
-    /// - Parameter entries: One for each record.
+    /// - Parameters:
+    ///   - entries: One for each record.
+    ///   - isNamed: Whether the log names a table: then a missing one is lost.
     /// - Returns: The id of the table.
-    func fold(_ entries: [WatermarkEntry], in directory: Directory) throws(FileError) -> Bytes16 {
-        guard try directory.exists(tableLeaf) else { return try makeTable(from: nil, adding: entries, in: directory) }
+    func fold(
+        _ entries: [WatermarkEntry], isNamed: Bool, in directory: Directory
+    ) throws(FileError) -> Bytes16 {
+        guard try directory.exists(tableLeaf) else {
+            if isNamed { try noteLoss(in: directory) }
+            return try makeTable(from: nil, adding: entries, in: directory)
+        }
         let lock = try LockFile(directory: directory, name: tableLeaf).acquire(
             .whole, .exclusive, timeout: .seconds(1))
         let file = try directory.openOrMake(tableLeaf, O_RDWR | O_NOFOLLOW | O_NONBLOCK, mode: 0o600, "write")
         guard try file.attributes().size > 0 else { return try makeTable(from: nil, adding: entries, in: directory) }
         guard var table = try WatermarkHashFile(reading: file, key: key) else {
-            throw FileError(.tooLarge, operation: "add states to the damaged", path: directory.display(tableLeaf))
+            throw FileError(.notRegularFile, operation: "add states to the damaged", path: directory.display(tableLeaf))
         }
-        guard table.hasRoom(for: entries.count) else {
+        // After a change that was not completed the disk may lack what this machine still has in memory, and a further
+        // sync would not report that.
+        guard table.hasRoom(for: entries.count), !table.head.isChanging else {
             return try makeTable(from: table, adding: entries, in: directory)
         }
         // First the largest number that is possible: a crash must not leave a file with more entries than it states.
         let count = table.head.count
-        try table.update(count: count + UInt64(entries.count), key: key)
+        try table.update(count: count + UInt64(entries.count), isChanging: true, key: key)
         let added = try add(entries, to: table) { slots throws(FileError) in
             try self.repair(slots, of: table, in: directory)
         }
-        try table.update(count: count + UInt64(added), key: key)
         guard fdatasync(file.rawValue) == 0 else {
             throw FileError(errno: errno, operation: "sync", path: directory.display(tableLeaf))
         }
+        try table.update(count: count + UInt64(added), isChanging: false, key: key)
         lock.unlock()
         return table.head.id
     }
 
     /// Writes a table with the entries of another one, which it replaces.
+    ///
+    /// - Parameter keepsDamage: Whether to keep the bytes of damaged slots.
     private func makeTable(
-        from old: WatermarkHashFile?, adding entries: [WatermarkEntry], in directory: Directory
+        from old: WatermarkHashFile?, adding entries: [WatermarkEntry], in directory: Directory,
+        keepsDamage: Bool = true
     ) throws(FileError) -> Bytes16 {
         let new = try NewFile.create(in: directory, leaf: tableLeaf, mode: 0o600)
         var table = try WatermarkHashFile.make(
@@ -177,14 +231,28 @@ extension WatermarkLog {
             count += try self.add(Self.condensed([entry]), to: table)
             return true
         }
-        if let old, let damaged {
-            for slot in damaged { try keepDamage(old.bytes(of: slot), in: directory) }
+        if keepsDamage, let old, let damaged {
+            var bytes: [UInt8] = []
+            for slot in damaged { bytes += try old.bytes(of: slot) }
+            try keepDamage(bytes, in: directory)
         }
         count += try add(entries, to: table)
-        try table.update(count: UInt64(count), key: key)
+        try table.update(count: UInt64(count), isChanging: false, key: key)
         let id = table.head.id
         try new.commit(replacing: true, durability: .durable)
         return id
+    }
+
+    /// Replaces a table with damaged slots, or with many that are only passed, by one without them. The old file is kept
+    /// under another name. Called after a person has accepted the damage.
+    func remakeTable(in directory: Directory) throws(FileError) {
+        let lock = try LockFile(directory: directory, name: leaf).acquire(.whole, .exclusive, timeout: .seconds(1))
+        let file = try directory.openForReading(tableLeaf)
+        guard let table = try WatermarkHashFile(reading: file, key: key) else { return }
+        try directory.link(tableLeaf, as: directory.freeName("\(tableLeaf).damaged-\(UTCStamp.now())"))
+        _ = try makeTable(from: table, adding: [], in: directory, keepsDamage: false)
+        lock.unlock()
+        try lookForTable(in: directory)
     }
 
     /// Merges entries with those of the table.
@@ -215,29 +283,29 @@ extension WatermarkLog {
     func takeOver(_ other: WatermarkLog) throws(FileError) {
         guard let theirs = other.table.withLock({ $0.contents?.head }) else { return }
         let directory = try Directory.createOwn(directoryPath)
-        let known = try? entries(of: directory.openForReading(leaf))
+        let known = (try? entries(of: directory.openForReading(leaf))) ?? []
         let note = WatermarkEntry(.takenOver, theirs.id, changes: theirs.changes)
-        if known?.contains(where: { $0.kind == .takenOver && $0.name == note.name && $0.changes >= note.changes })
-            == true
-        {
+        if known.contains(where: { $0.kind == .takenOver && $0.name == note.name && $0.changes >= note.changes }) {
             return
         }
         // The lock is on the log, and an empty one would be a lost one.
-        if known == nil || known?.isEmpty == true { try append([WatermarkEntry(.takenOver, theirs.id, changes: 0)]) }
+        if known.isEmpty { try append([WatermarkEntry(.takenOver, theirs.id)]) }
         let lock = try LockFile(directory: directory, name: leaf).acquire(.whole, .exclusive, timeout: .zero)
         let file = try Directory.openOwn(other.directoryPath).openForReading(other.tableLeaf)
         guard let table = try WatermarkHashFile(reading: file, key: key) else { return }
+        var isNamed = known.contains { $0.kind == .table }
         var (batch, id): ([WatermarkEntry], Bytes16?) = ([], nil)
-        try table.forEach(key: key) { (entry) throws(FileError) in
+        let damaged = try table.forEach(key: key) { (entry) throws(FileError) in
             batch += Self.condensed([entry])
-            if batch.count >= 8192 {
-                id = try self.fold(batch, in: directory)
-                batch = []
-            }
+            guard batch.count >= 8192 else { return true }
+            id = try self.fold(batch, isNamed: isNamed, in: directory)
+            (batch, isNamed) = ([], false)
             return true
         }
-        if !batch.isEmpty { id = try fold(batch, in: directory) }
+        if !batch.isEmpty { id = try fold(batch, isNamed: isNamed, in: directory) }
         lock.unlock()
+        other.damagedSlots.store(damaged.count, ordering: .relaxed)
+        // The name of the table makes other programs open it.
         try append([note] + (id.map { [WatermarkEntry(.table, $0)] } ?? []))
         try lookForTable(in: directory)
     }

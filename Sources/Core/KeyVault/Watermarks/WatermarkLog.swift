@@ -129,7 +129,11 @@ final class WatermarkLog: Sendable {
                 guard error.code == .notFound else {
                     return Contents(condition: .unreadable("\(error.sentence) \(error.advice)"))
                 }
-                if let directory = try? Directory.openOwn(directoryPath) { try? lookForTable(in: directory) }
+                do throws(FileError) { try lookForTable(in: Directory.openOwn(directoryPath)) } catch {
+                    if error.code != .notFound {
+                        return Contents(condition: .unreadable("\(error.sentence) \(error.advice)"))
+                    }
+                }
                 return Contents(condition: isLost || tableState != .absent ? .lost : .firstContact)
             }
         }
@@ -137,38 +141,44 @@ final class WatermarkLog: Sendable {
 
     /// Returns the states that other processes have added since the last look. Without news it costs one check of the
     /// file's size.
-    func news() -> [NameTag: AcceptedState] {
+    ///
+    /// - Returns: The states, and the version of the files that was read for them.
+    func news() -> (states: [NameTag: AcceptedState], version: Version) {
         position.withLock { position in
             do throws(FileError) {
                 let directory = try Directory.openOwn(directoryPath)
                 let facts = try directory.attributes(leaf)
-                if facts.inode == position.inode && facts.size == position.size { return [:] }
+                if facts.inode == position.inode && facts.size == position.size { return ([:], version) }
                 let (scan, others) = try readOn(in: directory, from: &position)
-                return Self.floors(of: scan.entries + others)
+                return (Self.floors(of: scan.entries + others), version)
             } catch {
-                return [:]
+                return ([:], version)
             }
         }
     }
 
     /// Returns the same of the other directory's file.
-    func newsElsewhere() -> [NameTag: AcceptedState] { other?.news() ?? [:] }
+    func newsElsewhere() -> [NameTag: AcceptedState] { other?.news().states ?? [:] }
 
     /// Adds entries in one write.
-    func append(_ entries: [WatermarkEntry]) throws(FileError) {
+    ///
+    /// - Returns: The number of the log that has them, or of an earlier one: see ``Version/log``.
+    @discardableResult
+    func append(_ entries: [WatermarkEntry]) throws(FileError) -> Int {
         let directory = try Directory.createOwn(directoryPath)
         let bytes = entries.flatMap { $0.encoded(key: key) }
         // Only immediately consecutive compactions cause another round.
         for _ in 0..<32 {
-            if try append(bytes, in: directory) { return }
+            if let number = try append(bytes, in: directory) { return number }
         }
         throw FileError(.lockTimeout, operation: "append to", path: directory.display(leaf))
     }
 }
 
 extension WatermarkLog {
-    /// - Returns: `false` if a compaction replaced the file meanwhile, perhaps before it read these bytes.
-    private func append(_ bytes: [UInt8], in directory: Directory) throws(FileError) -> Bool {
+    /// - Returns: The number of the log; `nil` if a compaction replaced the file meanwhile, perhaps before it read these
+    ///   bytes.
+    private func append(_ bytes: [UInt8], in directory: Directory) throws(FileError) -> Int? {
         let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
         let file = try directory.openOrMake(leaf, flags, mode: 0o600, "append to")
         let before = try file.attributes()
@@ -177,17 +187,18 @@ extension WatermarkLog {
         }
         if before.size == 0 { try noteLoss(of: file, in: directory) }
         try bytes.withRawBytes { bytes throws(FileError) in try file.write(bytes) }
-        guard let after = try? directory.attributes(leaf), after.inode == before.inode else { return false }
-        position.withLock { position in
+        guard let after = try? directory.attributes(leaf), after.inode == before.inode else { return nil }
+        return position.withLock { position in
             mark(file, in: directory, &position)
             // Our own entries are no news to us, but only if no other process appended meanwhile.
             let isAlone = position.size == before.size && after.size == before.size + Int64(bytes.count)
             if isAlone && position.inode == before.inode && position.offset == position.size {
                 (position.offset, position.size) = (after.size, after.size)
             }
+            let number = version.log
             if after.size > position.compaction { compact(in: directory, &position) }
+            return number
         }
-        return true
     }
 
     /// Leaves the note that distinguishes a lost file from a first contact. The file reaches the disk before it, so
@@ -206,13 +217,21 @@ extension WatermarkLog {
     ) throws(FileError) -> (scan: WatermarkScan, others: [WatermarkEntry]) {
         let (inode, isFirst) = (position.inode, position.offset == 0)
         let scan = try read(in: directory, from: &position)
-        guard isFirst || inode != position.inode else { return (scan, []) }
-        // Not before: meanwhile entries may have moved from the log to a table that is larger and has replaced the other.
-        try lookForTable(in: directory)
-        replacements.add(1, ordering: .acquiringAndReleasing)
-        let previous = try previousEntries(in: directory)
-        // Once the previous file is gone, all of it was carried over, perhaps after we had read the new one.
-        return (scan, previous + (try read(in: directory, from: &position).entries))
+        do throws(FileError) {
+            // Not before the log: meanwhile entries may have moved from it to a table that replaced the other.
+            if isFirst || inode != position.inode || scan.entries.contains(where: { $0.kind == .table }) {
+                try lookForTable(in: directory)
+            }
+            guard isFirst || inode != position.inode else { return (scan, []) }
+            replacements.add(1, ordering: .acquiringAndReleasing)
+            let previous = try previousEntries(in: directory)
+            // Once the previous file is gone, all of it was carried over, perhaps after we had read the new one.
+            return (scan, previous + (try read(in: directory, from: &position).entries))
+        } catch {
+            // All of it is news again at the next look.
+            (position.inode, position.offset, position.size) = (0, 0, 0)
+            throw error
+        }
     }
 
     /// Reads from the end of the last reading, or a replaced file from its start.

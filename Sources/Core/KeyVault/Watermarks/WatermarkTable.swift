@@ -13,8 +13,8 @@ package final class WatermarkTable: Sendable {
         var states: [NameTag: AcceptedState] = [:]
         /// The names that were looked up in the table as it is now.
         var found: Set<NameTag> = []
-        /// The names whose states may be in the log only.
-        var recent: Set<NameTag> = []
+        /// The names whose states may be in a log only, with the number of that log.
+        var recent: [NameTag: Int] = [:]
         var version = WatermarkLog.Version()
         var condition = WatermarkCondition.firstContact
         var isForeign = false
@@ -22,35 +22,38 @@ package final class WatermarkTable: Sendable {
         var unwritten: [NameTag: AcceptedState] = [:]
         var failure: String?
 
-        /// Adds states of the log.
-        mutating func merge(_ news: [NameTag: AcceptedState]) {
+        /// Adds states of a log: until that log is replaced, they cannot be looked up.
+        mutating func merge(_ news: [NameTag: AcceptedState], ofLog number: Int) {
             for (name, state) in news {
                 states[name, default: state].merge(state)
-                keep(name)
+                keep(name, number)
             }
         }
 
-        /// Notes that a state changed: until the log is replaced, it cannot be looked up.
-        mutating func keep(_ name: NameTag) { recent.insert(name) }
+        mutating func keep(_ name: NameTag, _ number: Int) { recent[name] = max(recent[name] ?? 0, number) }
 
-        /// Follows the files. Everything that a replaced log had is in the table or in the new log, which is read then.
+        /// Follows the files, never back to an earlier version.
         mutating func follow(_ version: WatermarkLog.Version) {
-            if version != self.version { found = [] }
-            if version.log != self.version.log { recent = [] }
+            guard version != self.version, version.log >= self.version.log else { return }
+            found = []
             self.version = version
         }
 
-        /// Adds what a look-up found, and forgets what can be looked up again.
-        mutating func add(_ state: AcceptedState?, of name: NameTag) {
+        /// Adds what a look-up in a version of the files found, and forgets what can be looked up again: everything that
+        /// a replaced log had is in the table or in the new log, which was read then.
+        mutating func add(_ state: AcceptedState?, of name: NameTag, in version: WatermarkLog.Version) {
             if let state { states[name, default: state].merge(state) }
+            guard version == self.version else { return }
             found.insert(name)
-            guard max(states.count, found.count) > Self.capacity else { return }
-            states = states.filter { recent.contains($0.key) || unwritten[$0.key] != nil || $0.key == name }
+            // Without a boot id the files have only what holds after a restart.
+            guard found.count > Self.capacity, BootID.current.isSame(as: .current) else { return }
+            recent = recent.filter { $0.value >= version.log }
+            states = states.filter { recent[$0.key] != nil || unwritten[$0.key] != nil || $0.key == name }
             found = [name]
         }
 
         mutating func take(_ contents: WatermarkLog.Contents) {
-            merge(contents.floors)
+            merge(contents.floors, ofLog: version.log)
             condition = contents.condition
             isForeign = contents.isForeign
         }
@@ -79,7 +82,10 @@ package final class WatermarkTable: Sendable {
         }
         // An unreadable file is loaded again at each refresh.
         if case .unreadable = contents.condition { return }
-        keep(contents.elsewhere)
+        keep(
+            contents.elsewhere.filter { name, state in
+                (try? log.storedHere(name)).flatMap { $0 }?.isMissing(state) ?? true
+            })
     }
 
     /// Stores what only the other directory has: other users may be able to rename that one.
@@ -93,8 +99,7 @@ package final class WatermarkTable: Sendable {
             // A loss takes precedence over a failed append.
             case .unreadable, .lost, .damaged: return memory.condition
             default:
-                let damaged = log.damagedSlots.load(ordering: .relaxed)
-                if damaged > 0 { return .damaged(entries: damaged) }
+                if let fault = log.tableFault { return fault }
                 return memory.failure.map(WatermarkCondition.notPersisted) ?? memory.condition
             }
         }
@@ -124,24 +129,29 @@ package final class WatermarkTable: Sendable {
 
     /// Runs a closure with the memory, which has the state of a name if any directory has it.
     private func withMemory<Result>(of name: NameTag, _ body: (inout Memory) -> Result) -> Result {
+        // The files may change during a look-up.
+        for _ in 0..<8 where !look(for: name) {}
+        return memory.withLock { body(&$0) }
+    }
+
+    /// - Returns: Whether the memory has the state of the name in the present version of the files.
+    private func look(for name: NameTag) -> Bool {
         let version = log.version
-        guard version.hasTable else { return memory.withLock { body(&$0) } }
+        guard version.hasTable else { return true }
         let isFound = memory.withLock { memory in
             memory.follow(version)
             return memory.found.contains(name)
         }
-        if isFound { return memory.withLock { body(&$0) } }
+        if isFound { return true }
         do throws(FileError) {
             let state = try log.stored(name)
             return memory.withLock { memory in
-                memory.add(state, of: name)
-                return body(&memory)
+                memory.add(state, of: name, in: version)
+                return version == log.version
             }
         } catch {
-            return memory.withLock { memory in
-                memory.condition = .unreadable("\(error.sentence) \(error.advice)")
-                return body(&memory)
-            }
+            memory.withLock { $0.condition = .unreadable("\(error.sentence) \(error.advice)") }
+            return true
         }
     }
 
@@ -149,29 +159,37 @@ package final class WatermarkTable: Sendable {
     package func mark(of name: NameTag) -> Watermark? { withMemory(of: name) { $0.states[name]?.mark } }
 
     /// Passes the accepted states of all records, and of the vault's files, to a closure until that returns `false`. A
-    /// name may come twice. A table that cannot be read is skipped.
-    func forEachMark(_ body: (NameTag, Watermark) -> Bool) {
+    /// name may come twice.
+    ///
+    /// - Returns: `false` if a table could not be read.
+    @discardableResult
+    func forEachMark(_ body: (NameTag, Watermark) -> Bool) -> Bool {
         let known = memory.withLock { $0.states }
         for (name, state) in known where state.mark.sequence > 0 {
-            guard body(name, state.mark) else { return }
+            guard body(name, state.mark) else { return true }
         }
-        try? log.forEachStored { name, state in known[name] != nil || body(name, state.mark) }
+        do throws(FileError) {
+            try log.forEachStored { name, state in known[name] != nil || body(name, state.mark) }
+            return true
+        } catch {
+            return false
+        }
     }
 
     /// Merges the states that other processes have accepted meanwhile: a writer has to exceed all of them. A file that
     /// could not be read before is tried again.
     package func refresh() {
         if memory.withLock({ $0.isUnread }) { return load() }
-        let (news, elsewhere) = (log.news(), log.newsElsewhere())
-        let version = log.version
+        let elsewhere = log.newsElsewhere()
+        let (news, version) = log.news()
         // States that this table knows are not stored again, or two programs would copy it to each other for ever.
         let unknown = elsewhere.filter { name, state in
             withMemory(of: name) { $0.states[name]?.isMissing(state) ?? true }
         }
         memory.withLock { memory in
             memory.follow(version)
-            memory.merge(news)
-            memory.merge(elsewhere)
+            memory.merge(news, ofLog: version.log)
+            memory.merge(elsewhere, ofLog: version.log)
         }
         keep(unknown)
     }
@@ -211,6 +229,15 @@ extension WatermarkTable {
         if verdict(on: mark, of: name) == .jumps { return .advances }
         let now = Double(WallClock.milliseconds()) / 1000
         return take(AcceptedBlobFacts(name: name, mark: mark, isAcknowledged: isAcknowledged, now: now)).verdict
+    }
+
+    /// Records states that another program has accepted, in one write.
+    package func record(_ marks: [(NameTag, Watermark)]) {
+        persist(
+            Dictionary(
+                uniqueKeysWithValues: marks.map { name, mark in
+                    (name, AcceptedState(mark: mark, isDurable: true, settled: mark.sequence))
+                }))
     }
 
     private func verdict(on candidate: Watermark, of name: NameTag) -> Watermark.Verdict {
@@ -253,7 +280,7 @@ extension WatermarkTable {
             }
             let state = blob.state(after: known)
             memory.states[name] = state
-            memory.keep(name)
+            memory.keep(name, memory.version.log)
             // An unchanged state is news only if it is now settled; the file's readers learn its clock and its blob
             // when they read it.
             let isNews =
@@ -279,10 +306,10 @@ extension WatermarkTable {
             return memory.unwritten
         }
         do throws(FileError) {
-            try log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) })
+            let number = try log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) })
             memory.withLock { memory in
                 // The log may have been replaced meanwhile, and they may have been forgotten.
-                memory.merge(states)
+                memory.merge(states, ofLog: number)
                 if memory.unwritten.isEmpty { memory.failure = nil }
             }
         } catch {
@@ -332,7 +359,7 @@ extension WatermarkTable {
             guard state.anchor < anchor else { return nil }
             state.anchor = anchor
             memory.states[name] = state
-            memory.keep(name)
+            memory.keep(name, memory.version.log)
             return state
         }
         if let news { persist([name: news]) }
@@ -354,7 +381,7 @@ extension WatermarkTable {
             state.settled = state.mark.sequence
             state.settledFile = RemovedFile()
             memory.states[name] = state
-            memory.keep(name)
+            memory.keep(name, memory.version.log)
             return state
         }
         if let news { persist([name: news]) }
@@ -362,20 +389,4 @@ extension WatermarkTable {
 
     /// Returns whether a record's file was deliberately removed.
     package func isPurged(_ name: NameTag) -> Bool { withMemory(of: name) { $0.states[name]?.isGone ?? false } }
-}
-
-extension WatermarkTable {
-    // One table for each file and key, so that two stores of a process share one memory, which is never that of a vault
-    // with another root.
-    private static let tables = Mutex<[String: WatermarkTable]>([:])
-
-    /// Returns the process's table of that name.
-    static func shared(_ name: String, makingLog makeLog: () -> WatermarkLog) -> WatermarkTable {
-        tables.withLock { tables in
-            if let table = tables[name] { return table }
-            let table = WatermarkTable(log: makeLog())
-            tables[name] = table
-            return table
-        }
-    }
 }
