@@ -56,6 +56,8 @@ enum Report {
 
     private static func decimal(_ value: Double, places: Int) -> String {
         guard value.isFinite, value < 1e12 else { return "\(value)" }
+        // A difference of two figures.
+        if value < 0 { return "-" + decimal(-value, places: places) }
         let scale = places == 1 ? 10 : 100
         let scaled = Int((value * Double(scale)).rounded())
         let fraction = String(scaled % scale)
