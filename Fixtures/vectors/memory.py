@@ -113,8 +113,9 @@ def read_marks(data, key, boot):
             mark = Mark.parse(data[at:], key)
         except Refused as refusal:
             rule = rule or refusal.rule
-            following = next_mark(data, at + 1, key)
-            damaged += -(-(following - at) // MARK)
+            # The first bytes of an entry may have completed a torn one before it.
+            following = next_mark(data, max(at - MARK, 0) + 1, key)
+            damaged += max(0, -(-(following - at) // MARK))
             at = following
             continue
         floor = mark.floor(boot)

@@ -249,4 +249,10 @@ import Testing
             #expect(home.otherWatermarksPath == nil, "\(root)")
         }
     }
+
+    @Test(arguments: ["/v/.": "/v", "v/./.": "v", ".": ".", "/": "/", "/v": "/v"])
+    func aVaultsPathHasNoDotAtItsEnd(_ path: String, _ expected: String) {
+        let home = GroupsHome(root: "/r").withVault(at: FilePath(path))
+        #expect(home.vaultPath == FilePath(expected))
+    }
 }

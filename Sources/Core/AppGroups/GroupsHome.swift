@@ -60,7 +60,7 @@ public struct GroupsHome: Hashable, Sendable {
     package func withVault(at path: FilePath) -> GroupsHome {
         var (home, path) = (self, path)
         // The opening rejects a link in the place of the last component, and `.` would be behind one.
-        while path.lastComponent?.kind == .currentDirectory, path.removeLastComponent() {}
+        while path.components.count > 1, path.lastComponent?.kind == .currentDirectory, path.removeLastComponent() {}
         home.vaultPath = path
         return home
     }

@@ -56,7 +56,7 @@ struct MemoryFile: Hashable, Sendable {
 }
 
 /// An exclusive lock on a directory of this user, held between reading a file in it and replacing that file.
-private struct DirectoryLock {
+struct DirectoryLock {
     private static let attempts = 500
     private static let pause: UInt32 = 10_000
 

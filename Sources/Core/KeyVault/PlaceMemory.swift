@@ -342,7 +342,11 @@ struct PlaceMemoryFile: Hashable, Sendable {
 
     /// Removes the memory from both directories after a person has given the vault up. The written one is the last: what
     /// only the other one has would be stored in it again.
-    func remove() { remove(from: directories.reversed()[...]) }
+    func remove() {
+        let lock = DirectoryLock(directories[0])
+        remove(from: directories.reversed()[...])
+        lock?.unlock()
+    }
 
     /// Removes the other directory's memory after a person has replaced the lost team key that it may name, once the
     /// written directory remembers the successor and everything else.

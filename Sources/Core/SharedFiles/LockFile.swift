@@ -130,7 +130,8 @@ package final class LockFile: Sendable {
 package struct HeldLock: ~Copyable, Sendable {
     /// The locked range.
     package let range: LockRange
-    private let file: Descriptor
+    /// The lock file, open for reading and writing.
+    package let file: Descriptor
     private let facts: FileAttributes?
     private let directory: Directory
     private let name: String

@@ -99,15 +99,13 @@ extension Vault {
             else { throw VaultError(.absent, "open the vault", place.path, "\(accessGroup) has no vault.") }
             let contents = opened.contents
             let log = place.watermarkLog(vaultID: contents.vaultIDText, key: contents.watermarkKey.secret)
-            var accepted = log.load(compacts: false)
-            var failure: FileError?
+            let accepted = log.load(compacts: false)
             let verdicts = contents.judge(accessGroup: accessGroup) { name in
-                var states = [accepted.floors[name]]
-                do throws(FileError) { states.append(try log.stored(name, repairs: false)) } catch { failure = error }
+                let states = [accepted.floors[name], log.stored(name, repairs: false)]
                 return states.compactMap { $0 }.reduce(nil) { $0?.merged(with: $1) ?? $1 }
             }
-            if let failure { accepted.condition = .unreadable("\(failure.sentence) \(failure.advice)") }
-            if verdicts.isGood { return try inventory(of: opened, accepted.condition, at: place) }
+            let condition = accepted.condition.combined(with: log.tableFault)
+            if verdicts.isGood { return try inventory(of: opened, condition, at: place) }
             // Another program may have written on between the two readings.
             guard contents.marks != previous, attempts < maximumRereads else {
                 throw contents.refusal(of: verdicts, at: place)

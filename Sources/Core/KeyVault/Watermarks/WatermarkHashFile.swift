@@ -221,8 +221,16 @@ extension WatermarkHashFile {
     /// Ends the place of a damaged entry, whose bytes were kept elsewhere.
     func remove(_ slot: UInt64) throws(FileError) { try write(removed, at: slot) }
 
-    /// Returns the bytes of a slot.
-    func bytes(of slot: UInt64) throws(FileError) -> [UInt8] { try onSlots(slot, 1) { Array($0) } }
+    /// Returns the bytes of slots.
+    func bytes(of slots: [UInt64]) throws(FileError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for slot in slots { bytes += try onSlots(slot, 1) { Array($0) } }
+        return bytes
+    }
+
+    func hasDamage(key: borrowing SecretBytes) throws(FileError) -> Bool {
+        try !forEach(key: key, { (_) throws(FileError) in true }).isEmpty
+    }
 
     /// Passes every entry to a closure until that returns `false`, in the order of the slots, which is nearly that of
     /// the home slots.

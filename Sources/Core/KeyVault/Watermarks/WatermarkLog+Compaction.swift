@@ -30,18 +30,18 @@ extension WatermarkLog {
         guard let last = scan.entries.last else { return whole.size }
         let states = Self.condensed(scan.entries)
         var notes = Self.notes(scan.entries)
-        try lookForTable(in: directory)
+        lookForTable(in: directory)
         let folds = tableState != .absent || states.count >= Self.foldingCount
         let count = folds ? notes.count + 1 : max(1, states.count + notes.count)
         guard Double(count * WatermarkEntry.size) < share * Double(whole.size) else { return whole.size }
         guard lock.isStillNamed() else {
             throw FileError(.lockFileReplaced, operation: "compact", path: directory.display(leaf))
         }
-        let isNamed = notes.contains { $0.kind == .table }
+        let named = notes.last { $0.kind == .table }?.name.bytes
         notes.removeAll { $0.kind == .table }
         if folds {
-            notes.append(WatermarkEntry(.table, try fold(states, isNamed: isNamed, in: directory)))
-        } else if isNamed {
+            notes.append(WatermarkEntry(.table, try fold(states, named: named, in: directory)))
+        } else if named != nil {
             try noteLoss(in: directory)
         }
         // After the table, which may have no room: a further try would keep the same bytes again.

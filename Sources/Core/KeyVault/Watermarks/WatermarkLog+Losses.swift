@@ -19,11 +19,8 @@ extension WatermarkLog {
         let table = tableState
         if (try? directory.attributes(lostLeaf)) != nil { return .lost }
         // Another table than the named one is a new one after a loss.
-        if let named = Self.notes(scan.entries).last(where: { $0.kind == .table }), table != .damaged,
-            table == .absent || tableID != named.name.bytes
-        {
-            return .lost
-        }
+        let named = Self.notes(scan.entries).last { $0.kind == .table }?.name.bytes
+        if let named, table == .absent || (table == .intact && tableID != named) { return .lost }
         if size == 0 { return isLost || table != .absent ? .lost : .firstContact }
         let earlier = (try? directory.attributes(damagedLeaf)).map { WatermarkScan.entryCount(of: Int($0.size)) } ?? 0
         let damaged = scan.damagedCount + earlier + (table == .damaged ? 1 : 0)
@@ -77,17 +74,21 @@ extension WatermarkLog {
         try keepDamage(bytes, in: directory)
     }
 
-    private func requireRoom(forDamage size: Int, in directory: Directory) throws(FileError) {
+    private func requireRoom(
+        forDamage size: Int, upTo limit: Int = maximumDamage, in directory: Directory
+    ) throws(FileError) {
         let kept = (try? directory.attributes(damagedLeaf).size) ?? 0
-        guard kept + Int64(size) <= Int64(Self.maximumDamage) else {
+        guard kept <= limit - size else {
             throw FileError(.tooLarge, operation: "keep a copy of the damaged", path: directory.display(leaf))
         }
     }
 
     /// Adds bytes to the file for damage, durably.
-    func keepDamage(_ bytes: [UInt8], in directory: Directory) throws(FileError) {
+    func keepDamage(
+        _ bytes: [UInt8], upTo limit: Int = maximumDamage, in directory: Directory
+    ) throws(FileError) {
         guard !bytes.isEmpty else { return }
-        try requireRoom(forDamage: bytes.count, in: directory)
+        try requireRoom(forDamage: bytes.count, upTo: limit, in: directory)
         let file = try directory.openOrMake(
             damagedLeaf, O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK, mode: 0o600,
             "keep a copy of the damaged entries in")
@@ -115,10 +116,14 @@ extension WatermarkLog {
     func acceptLosses() throws(FileError) {
         try position.withLock { position throws(FileError) in
             let directory = try Directory.createOwn(directoryPath)
-            let hasDamagedSlots = damagedSlots.load(ordering: .relaxed) > 0
-            try lookForTable(in: directory, forgets: true)
-            if tableState == .damaged { try setDamageAside(tableLeaf, in: directory) }
-            if tableState == .intact, hasDamagedSlots { try remakeTable(in: directory) }
+            lookForTable(in: directory, forgets: true)
+            switch tableState {
+            case .absent: break
+            case .intact: if hasDamagedSlots() { try remakeTable(in: directory) }
+            case .damaged, .unreadable:
+                try setDamageAside(tableLeaf, in: directory)
+                lookForTable(in: directory, forgets: true)
+            }
             if try directory.exists(leaf) { try setDamageAside(in: directory) }
             if try directory.exists(damagedLeaf) { try setDamageAside(damagedLeaf, in: directory) }
             if (try? directory.attributes(lostLeaf)) != nil { try directory.remove(lostLeaf, durability: .unsynced) }
@@ -128,12 +133,12 @@ extension WatermarkLog {
                 if let id = tableID { try add(WatermarkEntry(.table, id), in: directory) }
             }
             position.isMarked = false
-            damagedSlots.store(0, ordering: .relaxed)
         }
+        guard let other else { return }
         // A file of the other directory that cannot be read does not count, so nothing is accepted.
-        switch other?.load(compacts: false).condition {
-        case .lost, .damaged: try other?.acceptLosses()
-        default: break
+        switch other.load(compacts: false).condition {
+        case .lost, .damaged: try other.acceptLosses()
+        default: if other.tableState == .intact, other.hasDamagedSlots() { try other.acceptLosses() }
         }
     }
 
@@ -143,9 +148,10 @@ extension WatermarkLog {
         let scan = try read(in: directory, from: &whole)
         // Without its table the log must not name it.
         let named = Self.notes(scan.entries).last { $0.kind == .table }?.name.bytes
-        if !scan.damage.isEmpty || (named != nil && named != tableID) {
-            // The file is never left empty: a file without entries is moved as a whole.
-            if scan.entries.isEmpty {
+        let isWrong = named != nil && named != tableID
+        if !scan.damage.isEmpty || isWrong {
+            // The file is never left empty: a file without entries of its own is moved as a whole.
+            if scan.entries.allSatisfy({ isWrong && $0.kind == .table }) {
                 try setDamageAside(leaf, in: directory)
             } else {
                 _ = try rewrite(in: directory, unlessAbove: .infinity)
@@ -175,6 +181,14 @@ public enum WatermarkCondition: Sendable, Hashable, CustomStringConvertible {
     case unreadable(String)
     /// The last state could not be stored, for the given reason; it holds only within this process.
     case notPersisted(String)
+
+    /// Returns the table's fault, unless the log has one.
+    func combined(with tableFault: WatermarkCondition?) -> WatermarkCondition {
+        switch self {
+        case .unreadable, .lost, .damaged: self
+        case .firstContact, .intact, .notPersisted: tableFault ?? self
+        }
+    }
 
     /// A one-line text for users.
     public var description: String {

@@ -8,12 +8,38 @@ internal import Synchronization
 /// The table, `<file>.table`: the states of many records, which move to it when the log is compacted. A look-up reads a
 /// few slots of it, so that neither opening nor memory depends on the number of records.
 extension WatermarkLog {
-    /// The open table. A larger one replaces the file.
+    /// The tables that this process uses.
     struct Table: ~Copyable {
         fileprivate var looks = 0
         fileprivate(set) var state = TableState.absent
-        fileprivate var file: Descriptor?
-        fileprivate var contents: WatermarkHashFile?
+        /// The present one is the last. One that was lost, or replaced by an older copy, counts on in this process.
+        fileprivate var open: [OpenTable] = []
+    }
+
+    /// A table file that is open for reading.
+    fileprivate final class OpenTable {
+        let file: Descriptor
+        let contents: WatermarkHashFile
+        /// The damaged slots that searches have met.
+        var damaged: Set<UInt64> = []
+
+        init(_ file: consuming Descriptor, _ contents: WatermarkHashFile) {
+            self.file = file
+            self.contents = contents
+        }
+
+        /// Returns whether a table that was opened later has all entries of this one: it is a larger one, and no older
+        /// copy.
+        func isContained(in other: OpenTable, key: borrowing SecretBytes) -> Bool {
+            guard contents.head.id == other.contents.head.id else { return false }
+            let head = (try? WatermarkHashFile(reading: file, key: key))?.head ?? contents.head
+            return head.changes <= other.contents.head.changes
+        }
+
+        func isSameFile(as other: OpenTable) -> Bool {
+            guard let mine = try? file.attributes(), let theirs = try? other.file.attributes() else { return false }
+            return mine.isSameFile(as: theirs)
+        }
     }
 
     /// The condition of the file.
@@ -22,6 +48,8 @@ extension WatermarkLog {
         case intact
         /// Its head is not authentic: it is damaged as a whole, or another vault's.
         case damaged
+        /// It could not be read, for the given reason.
+        case unreadable(String)
     }
 
     /// Changes with the files: what was looked up or read before may be incomplete.
@@ -45,32 +73,35 @@ extension WatermarkLog {
     var tableLeaf: String { leaf + ".table" }
     /// The condition at the last look.
     var tableState: TableState { table.withLock { $0.state } }
-    /// The id of the table; `nil` without one.
-    var tableID: Bytes16? { table.withLock { $0.contents?.head.id } }
+    /// The id of the intact table that has the name; `nil` without one.
+    var tableID: Bytes16? { table.withLock { $0.state == .intact ? $0.open.last?.contents.head.id : nil } }
 
-    /// Opens the file that has the name now.
+    /// Opens the file that has the name now. Where that is not possible, the open one counts.
     ///
-    /// - Parameter forgets: Whether to give up the open table if the file is lost or damaged; else it counts on.
-    /// - Throws: `FileError` if the file cannot be read; the open table counts on.
-    func lookForTable(in directory: Directory, forgets: Bool = false) throws(FileError) {
-        try table.withLock { table throws(FileError) in
-            table.state = .absent
+    /// - Parameter forgets: Whether to give up what a lost or damaged table has: a person has accepted it.
+    func lookForTable(in directory: Directory, forgets: Bool = false) {
+        table.withLock { table in
+            if forgets { table.open = [] }
             do throws(FileError) {
                 let file = try directory.openForReading(tableLeaf)
-                // The lock of a table that was moved away meanwhile leaves an empty file.
-                if try file.attributes().size > 0 {
+                if try file.attributes().size == 0 {
+                    // The lock of a table that was moved away meanwhile.
+                    table.state = .absent
+                } else if let contents = try Self.contents(of: file, key: key) {
+                    table.state = .intact
+                    let found = OpenTable(file, contents)
+                    if let open = table.open.last, open.isSameFile(as: found) { found.damaged = open.damaged }
+                    table.open.removeAll { $0.isSameFile(as: found) || $0.isContained(in: found, key: key) }
+                    table.open.append(found)
+                } else {
                     table.state = .damaged
-                    if let contents = try Self.contents(of: file, key: key) {
-                        (table.state, table.contents) = (.intact, contents)
-                        table.file = consume file
-                    }
                 }
             } catch {
-                if error.code != .notFound { throw error }
+                table.state =
+                    error.code == .notFound ? .absent : .unreadable("\(error.sentence) \(error.advice)")
             }
-            if table.state != .intact, forgets { table.contents = nil }
             table.looks += 1
-            tableLooks.store(table.contents == nil ? 0 : table.looks, ordering: .releasing)
+            tableLooks.store(table.open.isEmpty ? 0 : table.looks, ordering: .releasing)
         }
     }
 
@@ -87,44 +118,66 @@ extension WatermarkLog {
 
     /// The condition of the tables that this process uses; `nil` if they are intact.
     var tableFault: WatermarkCondition? {
-        let damaged = [self, other].compactMap { $0?.damagedSlots.load(ordering: .relaxed) }.max() ?? 0
+        let others = other?.table.withLock { Self.damagedCount(of: $0) } ?? 0
         return table.withLock { table in
-            switch table.state {
-            case .absent where table.contents != nil: .lost
+            let damaged = Self.damagedCount(of: table) + others
+            return switch table.state {
+            case .unreadable(let reason): .unreadable(reason)
             case .damaged: .damaged(entries: max(1, damaged))
-            default: damaged > 0 ? .damaged(entries: damaged) : nil
+            case .absent where !table.open.isEmpty: .lost
+            case .intact where table.open.count > 1: .lost
+            case .absent, .intact: damaged > 0 ? .damaged(entries: damaged) : nil
             }
         }
+    }
+
+    private static func damagedCount(of table: borrowing Table) -> Int {
+        table.open.reduce(0) { $0 + $1.damaged.count }
     }
 
     /// Returns a record's state in the tables of both directories; `nil` if neither has one.
     ///
     /// - Parameter repairs: Whether to move damaged slots away.
-    /// - Throws: `FileError` if this directory's table cannot be read.
-    func stored(_ name: NameTag, repairs: Bool = true) throws(FileError) -> AcceptedState? {
-        var state = try storedHere(name, repairs: repairs)
-        if let other = try? other?.storedHere(name) { state = state.map { $0.merged(with: other) } ?? other }
+    func stored(_ name: NameTag, repairs: Bool = true) -> AcceptedState? {
+        let state = storedHere(name, repairs: repairs)
+        guard let other = other?.storedHere(name) else { return state }
+        return state?.merged(with: other) ?? other
+    }
+
+    /// Returns the same of this directory's tables alone.
+    func storedHere(_ name: NameTag, repairs: Bool = false) -> AcceptedState? {
+        // Another program may be writing a slot.
+        for _ in 0..<3 {
+            let (state, isDamaged) = search(name)
+            guard isDamaged else { return state }
+            RacePause.wait()
+        }
+        let (state, isDamaged) = search(name, notes: true)
+        // Without room or a lock, each search passes them again.
+        if isDamaged && repairs { try? repairSlots(near: name) }
         return state
     }
 
-    /// Returns the same of this directory's table alone.
-    func storedHere(_ name: NameTag, repairs: Bool = false) throws(FileError) -> AcceptedState? {
-        var found = try search(name)
-        // Another program may be writing a slot.
-        for _ in 0..<3 where found?.damaged.isEmpty == false {
-            RacePause.wait()
-            found = try search(name)
+    /// - Parameter notes: Whether to note the damaged slots.
+    /// - Returns: The state, and whether the search has met damaged slots that were not noted before.
+    private func search(_ name: NameTag, notes: Bool = false) -> (AcceptedState?, isDamaged: Bool) {
+        table.withLock { table in
+            var (state, isDamaged): (AcceptedState?, Bool) = (nil, false)
+            for index in table.open.indices {
+                do throws(FileError) {
+                    let open = table.open[index]
+                    let found = try open.contents.search(name, key: key)
+                    if !found.damaged.isEmpty {
+                        isDamaged = isDamaged || !open.damaged.isSuperset(of: found.damaged)
+                        if notes { open.damaged.formUnion(found.damaged) }
+                    }
+                    if let floor = found.entry?.floor(in: .current) { state = state?.merged(with: floor) ?? floor }
+                } catch {
+                    table.state = .unreadable("\(error.sentence) \(error.advice)")
+                }
+            }
+            return (state, isDamaged)
         }
-        if let found, !found.damaged.isEmpty {
-            damagedSlots.store(max(found.damaged.count, damagedSlots.load(ordering: .relaxed)), ordering: .relaxed)
-            // Without room or a lock, each search passes them again.
-            if repairs { try? repairSlots(near: name) }
-        }
-        return found?.entry?.floor(in: .current)
-    }
-
-    private func search(_ name: NameTag) throws(FileError) -> WatermarkHashFile.Search? {
-        try table.withLock { table throws(FileError) in try table.contents?.search(name, key: key) }
     }
 
     /// Moves the bytes of the damaged slots near a name to the file for damage, so that a later search passes them.
@@ -132,8 +185,7 @@ extension WatermarkLog {
         let directory = try Directory.openOwn(directoryPath)
         guard try directory.exists(tableLeaf) else { return }
         let lock = try LockFile(directory: directory, name: tableLeaf).acquire(.whole, .exclusive, timeout: .zero)
-        let file = try directory.openOrMake(tableLeaf, O_RDWR | O_NOFOLLOW | O_NONBLOCK, mode: 0o600, "repair")
-        if let table = try WatermarkHashFile(reading: file, key: key) {
+        if let table = try WatermarkHashFile(reading: lock.file, key: key) {
             try repair(try table.search(name, key: key).damaged, of: table, in: directory)
         }
         lock.unlock()
@@ -141,33 +193,35 @@ extension WatermarkLog {
 
     private func repair(_ slots: [UInt64], of table: WatermarkHashFile, in directory: Directory) throws(FileError) {
         guard !slots.isEmpty else { return }
-        var bytes: [UInt8] = []
-        for slot in slots { bytes += try table.bytes(of: slot) }
-        try keepDamage(bytes, in: directory)
+        try keepDamage(try table.bytes(of: slots), in: directory)
         for slot in slots { try table.remove(slot) }
     }
 
     /// Passes the states of the tables of both directories to a closure until that returns `false`.
-    func forEachStored(_ body: (NameTag, AcceptedState) -> Bool) throws(FileError) {
-        for log in [self, other].compactMap({ $0 }) {
-            let directory: Directory
-            let file: Descriptor
-            do throws(FileError) {
-                directory = try Directory.openOwn(log.directoryPath)
-                file = try directory.openForReading(log.tableLeaf)
-            } catch {
-                if error.code == .notFound { continue }
-                throw error
+    ///
+    /// - Returns: `false` if not all of this directory's table could be read. One of the other directory that cannot be
+    ///   read does not count, because other users may be able to put anything there.
+    func forEachStored(_ body: (NameTag, AcceptedState) -> Bool) -> Bool {
+        var goesOn = true
+        let isComplete = forEachStoredHere { name, state in
+            goesOn = body(name, state)
+            return goesOn
+        }
+        if goesOn, let other { _ = other.forEachStoredHere(body) }
+        return isComplete
+    }
+
+    private func forEachStoredHere(_ body: (NameTag, AcceptedState) -> Bool) -> Bool {
+        do throws(FileError) {
+            let file = try Directory.openOwn(directoryPath).openForReading(tableLeaf)
+            guard try file.attributes().size > 0 else { return true }
+            guard let contents = try Self.contents(of: file, key: key) else { return false }
+            let damaged = try contents.forEach(key: key) { (entry) throws(FileError) in
+                entry.floor(in: .current).map { body(entry.name, $0) } ?? true
             }
-            guard let contents = try Self.contents(of: file, key: key) else {
-                throw FileError(.notRegularFile, operation: "read the damaged", path: file.path)
-            }
-            var goesOn = true
-            try contents.forEach(key: key) { (entry) throws(FileError) in
-                goesOn = entry.floor(in: .current).map { body(entry.name, $0) } ?? true
-                return goesOn
-            }
-            guard goesOn else { return }
+            return damaged.isEmpty
+        } catch {
+            return error.code == .notFound
         }
     }
 }
@@ -180,22 +234,23 @@ extension WatermarkLog {
     ///
     /// - Parameters:
     ///   - entries: One for each record.
-    ///   - isNamed: Whether the log names a table: then a missing one is lost.
+    ///   - named: The id of the table that the log names: a missing one, or another one, is a loss.
     /// - Returns: The id of the table.
-    func fold(
-        _ entries: [WatermarkEntry], isNamed: Bool, in directory: Directory
-    ) throws(FileError) -> Bytes16 {
+    func fold(_ entries: [WatermarkEntry], named: Bytes16?, in directory: Directory) throws(FileError) -> Bytes16 {
         guard try directory.exists(tableLeaf) else {
-            if isNamed { try noteLoss(in: directory) }
+            if named != nil { try noteLoss(in: directory) }
             return try makeTable(from: nil, adding: entries, in: directory)
         }
         let lock = try LockFile(directory: directory, name: tableLeaf).acquire(
             .whole, .exclusive, timeout: .seconds(1))
-        let file = try directory.openOrMake(tableLeaf, O_RDWR | O_NOFOLLOW | O_NONBLOCK, mode: 0o600, "write")
-        guard try file.attributes().size > 0 else { return try makeTable(from: nil, adding: entries, in: directory) }
-        guard var table = try WatermarkHashFile(reading: file, key: key) else {
+        guard try lock.file.attributes().size > 0 else {
+            if named != nil { try noteLoss(in: directory) }
+            return try makeTable(from: nil, adding: entries, in: directory)
+        }
+        guard var table = try WatermarkHashFile(reading: lock.file, key: key) else {
             throw FileError(.notRegularFile, operation: "add states to the damaged", path: directory.display(tableLeaf))
         }
+        if let named, named != table.head.id { try noteLoss(in: directory) }
         // After a change that was not completed the disk may lack what this machine still has in memory, and a further
         // sync would not report that.
         guard table.hasRoom(for: entries.count), !table.head.isChanging else {
@@ -207,7 +262,7 @@ extension WatermarkLog {
         let added = try add(entries, to: table) { slots throws(FileError) in
             try self.repair(slots, of: table, in: directory)
         }
-        guard fdatasync(file.rawValue) == 0 else {
+        guard fdatasync(lock.file.rawValue) == 0 else {
             throw FileError(errno: errno, operation: "sync", path: directory.display(tableLeaf))
         }
         try table.update(count: count + UInt64(added), isChanging: false, key: key)
@@ -217,10 +272,11 @@ extension WatermarkLog {
 
     /// Writes a table with the entries of another one, which it replaces.
     ///
-    /// - Parameter keepsDamage: Whether to keep the bytes of damaged slots.
+    /// The bytes of its damaged slots move to the file for damage.
+    /// - Parameter limit: The largest size of that file.
     private func makeTable(
         from old: WatermarkHashFile?, adding entries: [WatermarkEntry], in directory: Directory,
-        keepsDamage: Bool = true
+        damageUpTo limit: Int = maximumDamage
     ) throws(FileError) -> Bytes16 {
         let new = try NewFile.create(in: directory, leaf: tableLeaf, mode: 0o600)
         var table = try WatermarkHashFile.make(
@@ -231,11 +287,7 @@ extension WatermarkLog {
             count += try self.add(Self.condensed([entry]), to: table)
             return true
         }
-        if keepsDamage, let old, let damaged {
-            var bytes: [UInt8] = []
-            for slot in damaged { bytes += try old.bytes(of: slot) }
-            try keepDamage(bytes, in: directory)
-        }
+        if let old, let damaged { try keepDamage(try old.bytes(of: damaged), upTo: limit, in: directory) }
         count += try add(entries, to: table)
         try table.update(count: UInt64(count), isChanging: false, key: key)
         let id = table.head.id
@@ -243,17 +295,21 @@ extension WatermarkLog {
         return id
     }
 
-    /// Replaces a table with damaged slots, or with many that are only passed, by one without them. The old file is kept
-    /// under another name. Called after a person has accepted the damage.
+    /// Replaces a table that has damaged slots by one without them, after a person has accepted the damage.
     func remakeTable(in directory: Directory) throws(FileError) {
-        let lock = try LockFile(directory: directory, name: leaf).acquire(.whole, .exclusive, timeout: .seconds(1))
-        let file = try directory.openForReading(tableLeaf)
-        guard let table = try WatermarkHashFile(reading: file, key: key) else { return }
-        try directory.link(tableLeaf, as: directory.freeName("\(tableLeaf).damaged-\(UTCStamp.now())"))
-        _ = try makeTable(from: table, adding: [], in: directory, keepsDamage: false)
+        let log = try LockFile(directory: directory, name: leaf).acquire(.whole, .exclusive, timeout: .seconds(1))
+        let lock = try LockFile(directory: directory, name: tableLeaf).acquire(
+            .whole, .exclusive, timeout: .seconds(1))
+        if let table = try WatermarkHashFile(reading: lock.file, key: key), try table.hasDamage(key: key) {
+            _ = try makeTable(from: table, adding: [], in: directory, damageUpTo: .max)
+        }
         lock.unlock()
-        try lookForTable(in: directory)
+        log.unlock()
+        lookForTable(in: directory, forgets: true)
     }
+
+    /// Returns whether the table has damaged slots.
+    func hasDamagedSlots() -> Bool { !forEachStoredHere { _, _ in true } }
 
     /// Merges entries with those of the table.
     ///
@@ -281,7 +337,7 @@ extension WatermarkLog {
     /// Stores the states of the other directory's table, once for each of its changes: other users may be able to rename
     /// that directory.
     func takeOver(_ other: WatermarkLog) throws(FileError) {
-        guard let theirs = other.table.withLock({ $0.contents?.head }) else { return }
+        guard let theirs = other.table.withLock({ $0.open.last?.contents.head }) else { return }
         let directory = try Directory.createOwn(directoryPath)
         let known = (try? entries(of: directory.openForReading(leaf))) ?? []
         let note = WatermarkEntry(.takenOver, theirs.id, changes: theirs.changes)
@@ -293,20 +349,23 @@ extension WatermarkLog {
         let lock = try LockFile(directory: directory, name: leaf).acquire(.whole, .exclusive, timeout: .zero)
         let file = try Directory.openOwn(other.directoryPath).openForReading(other.tableLeaf)
         guard let table = try WatermarkHashFile(reading: file, key: key) else { return }
-        var isNamed = known.contains { $0.kind == .table }
-        var (batch, id): ([WatermarkEntry], Bytes16?) = ([], nil)
-        let damaged = try table.forEach(key: key) { (entry) throws(FileError) in
+        var id = known.last { $0.kind == .table }?.name.bytes
+        var (batch, isFolded): ([WatermarkEntry], Bool) = ([], false)
+        try table.forEach(key: key) { (entry) throws(FileError) in
+            // Entries of the own table are not stored again: two programs would copy each other's table for ever.
+            guard let state = entry.floor(in: .current), self.storedHere(entry.name)?.isMissing(state) ?? true else {
+                return true
+            }
             batch += Self.condensed([entry])
             guard batch.count >= 8192 else { return true }
-            id = try self.fold(batch, isNamed: isNamed, in: directory)
-            (batch, isNamed) = ([], false)
+            (id, isFolded) = (try self.fold(batch, named: id, in: directory), true)
+            batch = []
             return true
         }
-        if !batch.isEmpty { id = try fold(batch, isNamed: isNamed, in: directory) }
+        if !batch.isEmpty { (id, isFolded) = (try fold(batch, named: id, in: directory), true) }
         lock.unlock()
-        other.damagedSlots.store(damaged.count, ordering: .relaxed)
         // The name of the table makes other programs open it.
-        try append([note] + (id.map { [WatermarkEntry(.table, $0)] } ?? []))
-        try lookForTable(in: directory)
+        try append([note] + (isFolded ? id.map { [WatermarkEntry(.table, $0)] } ?? [] : []))
+        lookForTable(in: directory)
     }
 }

@@ -47,8 +47,6 @@ final class WatermarkLog: Sendable {
     let tableLooks = Atomic<Int>(0)
     /// The number of times that the log was found replaced.
     let replacements = Atomic<Int>(0)
-    /// The number of damaged slots that this process has met in the table.
-    let damagedSlots = Atomic<Int>(0)
 
     /// - Parameter marker: Distinguishes a lost file from a first contact; `nil` for no distinction.
     init(
@@ -122,14 +120,20 @@ final class WatermarkLog: Sendable {
                 let condition = condition(of: scan, size: position.size, in: directory)
                 let table = tableState
                 if compacts, position.size > Self.compactionSize { compact(in: directory, &position) }
+                let hasOnlyDamage =
+                    switch table {
+                    case .intact: false
+                    case .damaged: true
+                    case .absent, .unreadable: !scan.damage.isEmpty
+                    }
                 return Contents(
                     floors: Self.floors(of: entries), condition: condition,
-                    isForeign: entries.isEmpty && table != .intact && !(scan.damage.isEmpty && table == .absent))
+                    isForeign: entries.isEmpty && hasOnlyDamage)
             } catch {
                 guard error.code == .notFound else {
                     return Contents(condition: .unreadable("\(error.sentence) \(error.advice)"))
                 }
-                do throws(FileError) { try lookForTable(in: Directory.openOwn(directoryPath)) } catch {
+                do throws(FileError) { lookForTable(in: try Directory.openOwn(directoryPath)) } catch {
                     if error.code != .notFound {
                         return Contents(condition: .unreadable("\(error.sentence) \(error.advice)"))
                     }
@@ -147,6 +151,7 @@ final class WatermarkLog: Sendable {
         position.withLock { position in
             do throws(FileError) {
                 let directory = try Directory.openOwn(directoryPath)
+                if case .unreadable = tableState { lookForTable(in: directory) }
                 let facts = try directory.attributes(leaf)
                 if facts.inode == position.inode && facts.size == position.size { return ([:], version) }
                 let (scan, others) = try readOn(in: directory, from: &position)
@@ -220,7 +225,7 @@ extension WatermarkLog {
         do throws(FileError) {
             // Not before the log: meanwhile entries may have moved from it to a table that replaced the other.
             if isFirst || inode != position.inode || scan.entries.contains(where: { $0.kind == .table }) {
-                try lookForTable(in: directory)
+                lookForTable(in: directory)
             }
             guard isFirst || inode != position.inode else { return (scan, []) }
             replacements.add(1, ordering: .acquiringAndReleasing)

@@ -49,12 +49,13 @@ struct WatermarkScan {
         var (start, end) = (0, 0)
         while start < bytes.count {
             if let entry = Self.entry(in: bytes, at: start, key) {
-                addDamage(offset + Int64(end)..<offset + Int64(start))
+                if start > end { addDamage(offset + Int64(end)..<offset + Int64(start)) }
                 entries.append(entry)
                 start += WatermarkEntry.size
                 end = start
             } else {
-                start = Self.nextEntry(in: bytes, after: start, key)
+                // The first bytes of an entry may have completed a torn one before it.
+                start = Self.nextEntry(in: bytes, after: max(0, end - WatermarkEntry.size), key)
             }
         }
         let used = max(end, bytes.count - (WatermarkEntry.size - 1))

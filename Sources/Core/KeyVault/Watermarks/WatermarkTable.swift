@@ -18,7 +18,7 @@ package final class WatermarkTable: Sendable {
         var version = WatermarkLog.Version()
         var condition = WatermarkCondition.firstContact
         var isForeign = false
-        /// States that could not be written yet; the next entry includes them.
+        /// States that are not in the file yet.
         var unwritten: [NameTag: AcceptedState] = [:]
         var failure: String?
 
@@ -30,9 +30,31 @@ package final class WatermarkTable: Sendable {
             }
         }
 
-        mutating func keep(_ name: NameTag, _ number: Int) { recent[name] = max(recent[name] ?? 0, number) }
+        private mutating func keep(_ name: NameTag, _ number: Int) {
+            recent[name] = max(recent[name] ?? 0, number)
+        }
 
-        /// Follows the files, never back to an earlier version.
+        /// Sets a state, to be written if it is news.
+        mutating func set(_ state: AcceptedState, of name: NameTag, isNews: Bool) {
+            states[name] = state
+            keep(name, version.log)
+            if isNews { add(unwritten: state, of: name) }
+        }
+
+        mutating func add(unwritten state: AcceptedState, of name: NameTag) {
+            unwritten[name, default: state].merge(state)
+        }
+
+        /// Notes that states were written to a log.
+        mutating func noteWritten(_ states: [NameTag: AcceptedState], toLog number: Int) {
+            for (name, state) in states {
+                keep(name, number)
+                if unwritten[name] == state { unwritten[name] = nil }
+            }
+            if unwritten.isEmpty { failure = nil }
+        }
+
+        /// Follows the files, never back to an earlier version. All that was read from them is merged before.
         mutating func follow(_ version: WatermarkLog.Version) {
             guard version != self.version, version.log >= self.version.log else { return }
             found = []
@@ -52,8 +74,8 @@ package final class WatermarkTable: Sendable {
             found = [name]
         }
 
-        mutating func take(_ contents: WatermarkLog.Contents) {
-            merge(contents.floors, ofLog: version.log)
+        mutating func take(_ contents: WatermarkLog.Contents, ofLog number: Int) {
+            merge(contents.floors, ofLog: number)
             condition = contents.condition
             isForeign = contents.isForeign
         }
@@ -65,6 +87,10 @@ package final class WatermarkTable: Sendable {
     }
 
     private let memory = Mutex(Memory())
+    /// Held from the reading of news until they are merged: meanwhile no other thread judges by their absence.
+    private let reading = Mutex(())
+    /// Held while states are written: the next writer takes along what others have added meanwhile.
+    private let writing = Mutex(())
     private let log: WatermarkLog
     private let refreshThrottle = RefreshThrottle()
 
@@ -74,34 +100,30 @@ package final class WatermarkTable: Sendable {
     }
 
     private func load() {
-        let contents = log.load()
-        let version = log.version
-        memory.withLock { memory in
-            memory.follow(version)
-            memory.take(contents)
+        reading.withLock { _ in
+            let contents = log.load()
+            memory.withLock { memory in
+                memory.take(contents, ofLog: log.version.log)
+                memory.follow(log.version)
+            }
+            // An unreadable file is loaded again at each refresh.
+            if case .unreadable = contents.condition { return }
+            keep(contents.elsewhere)
         }
-        // An unreadable file is loaded again at each refresh.
-        if case .unreadable = contents.condition { return }
-        keep(
-            contents.elsewhere.filter { name, state in
-                (try? log.storedHere(name)).flatMap { $0 }?.isMissing(state) ?? true
-            })
+        persist()
     }
 
-    /// Stores what only the other directory has: other users may be able to rename that one.
-    private func keep(_ states: [NameTag: AcceptedState]) {
-        if !states.isEmpty { persist(states) }
+    /// Stores states of the other directory that this one has not: other users may be able to rename that one.
+    private func keep(_ elsewhere: [NameTag: AcceptedState]) {
+        for (name, state) in elsewhere where log.storedHere(name)?.isMissing(state) ?? true {
+            memory.withLock { $0.add(unwritten: state, of: name) }
+        }
     }
 
     package var condition: WatermarkCondition {
         memory.withLock { memory in
-            switch memory.condition {
             // A loss takes precedence over a failed append.
-            case .unreadable, .lost, .damaged: return memory.condition
-            default:
-                if let fault = log.tableFault { return fault }
-                return memory.failure.map(WatermarkCondition.notPersisted) ?? memory.condition
-            }
+            memory.condition.combined(with: log.tableFault ?? memory.failure.map(WatermarkCondition.notPersisted))
         }
     }
 
@@ -138,20 +160,13 @@ package final class WatermarkTable: Sendable {
     private func look(for name: NameTag) -> Bool {
         let version = log.version
         guard version.hasTable else { return true }
-        let isFound = memory.withLock { memory in
-            memory.follow(version)
-            return memory.found.contains(name)
-        }
-        if isFound { return true }
-        do throws(FileError) {
-            let state = try log.stored(name)
-            return memory.withLock { memory in
-                memory.add(state, of: name, in: version)
-                return version == log.version
-            }
-        } catch {
-            memory.withLock { $0.condition = .unreadable("\(error.sentence) \(error.advice)") }
-            return true
+        let (isFollowed, isFound) = memory.withLock { ($0.version == version, $0.found.contains(name)) }
+        if isFollowed && isFound { return true }
+        if !isFollowed { reading.withLock { _ in memory.withLock { $0.follow(log.version) } } }
+        let state = log.stored(name)
+        return memory.withLock { memory in
+            memory.add(state, of: name, in: version)
+            return version == log.version
         }
     }
 
@@ -161,18 +176,17 @@ package final class WatermarkTable: Sendable {
     /// Passes the accepted states of all records, and of the vault's files, to a closure until that returns `false`. A
     /// name may come twice.
     ///
-    /// - Returns: `false` if a table could not be read.
+    /// - Returns: `false` if some may be missing, because a file is lost, damaged or unreadable.
     @discardableResult
     func forEachMark(_ body: (NameTag, Watermark) -> Bool) -> Bool {
         let known = memory.withLock { $0.states }
         for (name, state) in known where state.mark.sequence > 0 {
             guard body(name, state.mark) else { return true }
         }
-        do throws(FileError) {
-            try log.forEachStored { name, state in known[name] != nil || body(name, state.mark) }
-            return true
-        } catch {
-            return false
+        let isComplete = log.forEachStored { name, state in known[name] != nil || body(name, state.mark) }
+        return switch condition {
+        case .firstContact, .intact, .notPersisted: isComplete
+        case .lost, .damaged, .unreadable: false
         }
     }
 
@@ -180,18 +194,20 @@ package final class WatermarkTable: Sendable {
     /// could not be read before is tried again.
     package func refresh() {
         if memory.withLock({ $0.isUnread }) { return load() }
-        let elsewhere = log.newsElsewhere()
-        let (news, version) = log.news()
-        // States that this table knows are not stored again, or two programs would copy it to each other for ever.
-        let unknown = elsewhere.filter { name, state in
-            withMemory(of: name) { $0.states[name]?.isMissing(state) ?? true }
+        reading.withLock { _ in
+            let elsewhere = log.newsElsewhere()
+            let (news, version) = log.news()
+            let unknown = memory.withLock { memory in
+                memory.merge(news, ofLog: version.log)
+                // Known states are not stored again: two programs would copy them to each other for ever.
+                let unknown = elsewhere.filter { memory.states[$0.key]?.isMissing($0.value) ?? true }
+                memory.merge(elsewhere, ofLog: version.log)
+                memory.follow(version)
+                return unknown
+            }
+            keep(unknown)
         }
-        memory.withLock { memory in
-            memory.follow(version)
-            memory.merge(news, ofLog: version.log)
-            memory.merge(elsewhere, ofLog: version.log)
-        }
-        keep(unknown)
+        persist()
     }
 }
 
@@ -233,11 +249,14 @@ extension WatermarkTable {
 
     /// Records states that another program has accepted, in one write.
     package func record(_ marks: [(NameTag, Watermark)]) {
-        persist(
-            Dictionary(
-                uniqueKeysWithValues: marks.map { name, mark in
-                    (name, AcceptedState(mark: mark, isDurable: true, settled: mark.sequence))
-                }))
+        memory.withLock { memory in
+            for (name, mark) in marks {
+                let state = AcceptedState(mark: mark, isDurable: true, settled: mark.sequence)
+                memory.merge([name: state], ofLog: memory.version.log)
+                memory.add(unwritten: state, of: name)
+            }
+        }
+        persist()
     }
 
     private func verdict(on candidate: Watermark, of name: NameTag) -> Watermark.Verdict {
@@ -246,13 +265,10 @@ extension WatermarkTable {
 
     /// Records a write of this process once it is known to be written: a crash does not undo a durable write.
     package func acknowledge(_ header: VerifiedHeader, at wallClock: Double) -> Watermark.Verdict {
-        acknowledge(header, anchor: ClockAnchor(atMost: wallClock), now: wallClock)
-    }
-
-    private func acknowledge(_ header: VerifiedHeader, anchor: ClockAnchor, now: Double) -> Watermark.Verdict {
         if verdict(on: header) == .advances { refresh() }
         return take(
-            AcceptedBlobFacts(header: header.header, isAcknowledged: true, anchor: anchor, now: now)
+            AcceptedBlobFacts(
+                header: header.header, isAcknowledged: true, anchor: ClockAnchor(atMost: wallClock), now: wallClock)
         ).verdict
     }
 
@@ -272,23 +288,22 @@ extension WatermarkTable {
 
     private func take(_ blob: AcceptedBlobFacts) -> Acceptance {
         let name = blob.name
-        let (acceptance, news) = withMemory(of: name) { memory in
+        let (acceptance, isNews) = withMemory(of: name) { memory in
             let known = memory.states[name]
             let verdict = Watermark.verdict(on: blob.mark, after: known?.mark)
             guard verdict == .advances || verdict == .same else {
-                return (Acceptance(verdict: verdict, anchor: .unknown), AcceptedState?.none)
+                return (Acceptance(verdict: verdict, anchor: .unknown), false)
             }
             let state = blob.state(after: known)
-            memory.states[name] = state
-            memory.keep(name, memory.version.log)
             // An unchanged state is news only if it is now settled; the file's readers learn its clock and its blob
             // when they read it.
             let isNews =
                 verdict == .advances || (blob.isAcknowledged && state.settled > known?.settled ?? 0)
                 || state.isRefilled != known?.isRefilled
-            return (Acceptance(verdict: verdict, anchor: state.anchor), isNews ? state : nil)
+            memory.set(state, of: name, isNews: isNews)
+            return (Acceptance(verdict: verdict, anchor: state.anchor), isNews)
         }
-        if let news { persist([name: news]) }
+        if isNews { persist() }
         return acceptance
     }
 
@@ -297,25 +312,17 @@ extension WatermarkTable {
         Watermark.verdict(on: Watermark(header.header), after: mark(of: header.header.nameTag))
     }
 
-    /// Stores states on disk, with those of earlier calls that could not be stored. If that fails, they still hold in
-    /// memory, and no read fails.
-    private func persist(_ added: [NameTag: AcceptedState]) {
-        let states = memory.withLock { memory in
-            for (name, state) in added { memory.unwritten[name, default: state].merge(state) }
-            defer { memory.unwritten = [:] }
-            return memory.unwritten
-        }
-        do throws(FileError) {
-            let number = try log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) })
-            memory.withLock { memory in
-                // The log may have been replaced meanwhile, and they may have been forgotten.
-                memory.merge(states, ofLog: number)
-                if memory.unwritten.isEmpty { memory.failure = nil }
-            }
-        } catch {
-            memory.withLock { memory in
-                memory.failure = "\(error.sentence) \(error.advice)"
-                for (name, state) in states { memory.unwritten[name, default: state].merge(state) }
+    /// Stores the unwritten states on disk. If that fails, they still hold in memory, no read fails, and the next call
+    /// tries again.
+    private func persist() {
+        writing.withLock { _ in
+            let states = memory.withLock { $0.unwritten }
+            guard !states.isEmpty else { return }
+            do throws(FileError) {
+                let number = try log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) })
+                memory.withLock { $0.noteWritten(states, toLog: number) }
+            } catch {
+                memory.withLock { $0.failure = "\(error.sentence) \(error.advice)" }
             }
         }
     }
@@ -348,21 +355,20 @@ extension WatermarkTable {
     /// Records a later anchor for a blob that was found stale at it, so that setting the clock back does not revive it.
     package func raise(_ anchor: ClockAnchor, of header: BlobHeader) {
         let name = header.nameTag
-        let news = withMemory(of: name) { memory -> AcceptedState? in
-            guard var state = memory.states[name] else { return nil }
+        let isNews = withMemory(of: name) { memory in
+            guard var state = memory.states[name] else { return false }
             guard state.mark.sequence == header.sequence else {
                 if header.sequence < state.mark.sequence {
                     memory.states[name]?.formerAnchor = max(state.formerAnchor, anchor)
                 }
-                return nil
+                return false
             }
-            guard state.anchor < anchor else { return nil }
+            guard state.anchor < anchor else { return false }
             state.anchor = anchor
-            memory.states[name] = state
-            memory.keep(name, memory.version.log)
-            return state
+            memory.set(state, of: name, isNews: true)
+            return true
         }
-        if let news { persist([name: news]) }
+        if isNews { persist() }
     }
 }
 
@@ -375,16 +381,17 @@ extension WatermarkTable {
     /// - Parameter sequence: The sequence of the deletion, which was accepted before; a purge of another one does not
     ///   affect the mark.
     package func notePurge(of name: NameTag, at sequence: UInt64) {
-        let news = withMemory(of: name) { memory -> AcceptedState? in
-            guard var state = memory.states[name], state.mark.sequence == sequence, !state.isPurged else { return nil }
+        let isNews = withMemory(of: name) { memory in
+            guard var state = memory.states[name], state.mark.sequence == sequence, !state.isPurged else {
+                return false
+            }
             state.isPurged = true
             state.settled = state.mark.sequence
             state.settledFile = RemovedFile()
-            memory.states[name] = state
-            memory.keep(name, memory.version.log)
-            return state
+            memory.set(state, of: name, isNews: true)
+            return true
         }
-        if let news { persist([name: news]) }
+        if isNews { persist() }
     }
 
     /// Returns whether a record's file was deliberately removed.
