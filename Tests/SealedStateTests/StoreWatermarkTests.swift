@@ -268,7 +268,7 @@ import Testing
         #expect(try fixture.probe("store-condition").hasPrefix("unreadable"))
         #expect(try store.write(Note(text: "x")) == 1)
         let old = try fixture.blob()
-        guard case .notPersisted = store.watermarkCondition else {
+        guard case .unreadable = store.watermarkCondition else {
             Issue.record("\(store.watermarkCondition)")
             return
         }
@@ -288,7 +288,7 @@ import Testing
         let bytes = try marks()
         #expect(chmod(fixture.place.path("Watermarks"), 0o777) == 0)
         #expect(try store.write(Note(text: "y")) == 2)
-        guard case .notPersisted = store.watermarkCondition else {
+        guard case .unreadable = store.watermarkCondition else {
             Issue.record("\(store.watermarkCondition)")
             return
         }

@@ -94,6 +94,32 @@ import Testing
         #expect(names.count == Int(count))
     }
 
+    // threads:  judge older values of all names, while others are accepted and forgotten
+    @Test func noThreadForgetsWhatAnotherJudgesBy() async throws {
+        try record(0..<30_000, 5)
+        let mine = WatermarkTable(log: sandbox.log())
+        func mark(_ sequence: UInt64) -> Watermark {
+            Watermark(epoch: 1, sequence: sequence, commitment: WatermarkTests.commitment(UInt8(sequence)))
+        }
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for part in 0..<2 as Range<UInt32> {
+                group.addTask {
+                    (part * 15_000..<(part + 1) * 15_000).count {
+                        mine.accept(compartment: MarkedPlace.name($0), mark(3)) != .replayed
+                    }
+                }
+                group.addTask {
+                    (part * 10_000..<(part + 1) * 10_000).count {
+                        let name = MarkedPlace.name(100_000 + $0)
+                        return mine.accept(compartment: name, mark(7)) != .advances
+                            || mine.accept(compartment: name, mark(6)) != .replayed
+                    }
+                }
+            }
+            for try await wrong in group { #expect(wrong == 0) }
+        }
+    }
+
     // mine:   looks up 7 ........................ refreshes, judges
     // theirs: .......... accepts 7, moves the log
     @Test func whatAnotherProcessMovesToTheTableIsNoticed() throws {

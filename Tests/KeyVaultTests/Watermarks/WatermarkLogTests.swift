@@ -161,8 +161,8 @@ import Testing
         // Later entries are reported as news, at any offset.
         let other = self.log()
         try other.append([entry(2, 9)])
-        #expect(log.news().states.values.map(\.mark.sequence) == [9])
-        #expect(log.news().states.isEmpty)
+        #expect(try log.news().values.map(\.mark.sequence) == [9])
+        #expect(try log.news().isEmpty)
     }
 
     @Test func anEntryThatIsOnlyHalfThereIsReadWhenItIsWhole() throws {
@@ -173,10 +173,10 @@ import Testing
         let (start, next) = (try SystemFile.read(path), entry(1, 6).encoded(key: key))
         for count in [1, 60, 127] {
             try SystemFile.write(path, start + next[..<count])
-            #expect(log.news().states.isEmpty)
+            #expect(try log.news().isEmpty)
         }
         try SystemFile.write(path, start + next)
-        #expect(log.news().states.values.map(\.mark.sequence) == [6])
+        #expect(try log.news().values.map(\.mark.sequence) == [6])
     }
 
     @Test func anotherKeysEntriesAreDamage() throws {
@@ -230,29 +230,29 @@ import Testing
     @Test func entriesAppendedByOthersAreNewsOnlyOnce() throws {
         let (mine, theirs) = (log(), log())
         _ = mine.load()
-        #expect(mine.news().states.isEmpty)
+        #expect(try mine.news().isEmpty)
         try theirs.append([entry(1, 5)])
-        #expect(mine.news().states.values.map(\.mark.sequence) == [5])
-        #expect(mine.news().states.isEmpty)
+        #expect(try mine.news().values.map(\.mark.sequence) == [5])
+        #expect(try mine.news().isEmpty)
         // mine:   append 6 ........... append 8 .... news: 7
         // theirs: ......... append 7
         try mine.append([entry(1, 6)])
         try theirs.append([entry(1, 7)])
         try mine.append([entry(1, 8)])
-        #expect(mine.news().states.values.map(\.mark.sequence) == [8])
-        #expect(mine.news().states.isEmpty)
+        #expect(try mine.news().values.map(\.mark.sequence) == [8])
+        #expect(try mine.news().isEmpty)
         try mine.append([entry(1, 9)])
-        #expect(mine.news().states.isEmpty)
+        #expect(try mine.news().isEmpty)
     }
 
     @Test func aReplacedFileIsNewsAltogether() throws {
         let mine = log()
         try mine.append([entry(1, 5)])
-        _ = mine.news().states
+        _ = try mine.news()
         unlink(path)
-        #expect(mine.news().states.isEmpty)
+        #expect(try mine.news().isEmpty)
         try write([entry(2, 3), entry(1, 2)])
-        #expect(mine.news().states.count == 2)
+        #expect(try mine.news().count == 2)
     }
 
     // MARK: Compaction

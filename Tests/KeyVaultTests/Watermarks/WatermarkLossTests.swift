@@ -97,7 +97,9 @@ import Testing
 
     @Test func aLogThatWasSetAsideIsNotALoss() throws {
         try log().append([entry(5)])
-        try log().setAside(as: "foreign")
+        unlink(path)
+        try place.directory("Watermarks/group.marks")
+        try log().setUnreadableAside()
         #expect(log().load().condition == .firstContact)
         try log().append([entry(1)])
         #expect(log().load().condition == .intact)

@@ -74,6 +74,24 @@ import Testing
         mine.refresh()
         for name in 0..<1000 as Range<UInt32> { #expect(mine.mark(of: MarkedPlace.name(name))?.sequence == 5) }
         #expect(mine.condition == .lost)
+        // The copy changes more often than the table that it has replaced.
+        for round in 2...8 as ClosedRange<UInt64> { try sandbox.record(3000..<4000, round) }
+        mine.refresh()
+        for name in 0..<1000 as Range<UInt32> { #expect(mine.mark(of: MarkedPlace.name(name))?.sequence == 5) }
+        #expect(mine.condition == .lost)
+    }
+
+    @Test func anOlderTableBesideTheLogIsALoss() throws {
+        try sandbox.record(0..<2000)
+        let old = try SystemFile.read(table)
+        try sandbox.record(0..<2000, 5)
+        try SystemFile.write(table + ".new", old)
+        #expect(rename(table + ".new", table) == 0)
+        #expect(sandbox.log().load().condition == .lost)
+        for round in 2...8 as ClosedRange<UInt64> { try sandbox.record(3000..<4000, round) }
+        #expect(sandbox.log().load().condition == .lost)
+        try sandbox.log().acceptLosses()
+        #expect(sandbox.log().load().condition == .intact)
     }
 
     @Test func aLogThatOnlyNamesALostTableCanBeAccepted() throws {
@@ -131,6 +149,35 @@ import Testing
         #expect(mine.condition == .intact)
         #expect(sandbox.sequence(7) == 9 && sandbox.sequence(8) == nil)
         #expect(sandbox.log().load().condition == .intact)
+    }
+
+    @Test func acceptingAnUnreadableLogKeepsTheTable() throws {
+        try sandbox.record(0..<2000)
+        unlink(path)
+        try sandbox.directory.directory("Watermarks/group.marks")
+        let mine = WatermarkTable(log: sandbox.log())
+        guard case .unreadable = mine.condition else {
+            Issue.record("\(mine.condition)")
+            return
+        }
+        try mine.acceptLosses()
+        #expect(mine.condition == .intact)
+        #expect(sandbox.sequence(7) == 1)
+        #expect(WatermarkTable(log: sandbox.log()).condition == .intact)
+    }
+
+    @Test func anUnreadableRestOfACompactionCanBeAccepted() throws {
+        try sandbox.record(0..<2000)
+        try sandbox.directory.directory("Watermarks/group.marks.previous")
+        let mine = WatermarkTable(log: sandbox.log())
+        guard case .unreadable = mine.condition else {
+            Issue.record("\(mine.condition)")
+            return
+        }
+        let log = try SystemFile.read(path)
+        try mine.acceptLosses()
+        #expect(mine.condition == .intact && sandbox.sequence(7) == 1)
+        #expect(try SystemFile.read(path).starts(with: log))
     }
 
     // MARK: Damage

@@ -37,17 +37,19 @@ extension WatermarkLog {
         guard lock.isStillNamed() else {
             throw FileError(.lockFileReplaced, operation: "compact", path: directory.display(leaf))
         }
-        let named = notes.last { $0.kind == .table }?.name.bytes
-        notes.removeAll { $0.kind == .table }
+        let named = notes.last { $0.kind == .table }
+        // With a lost table, that of the other directory has to be taken over again.
+        let isLost = isLost(named)
+        notes.removeAll { $0.kind == .table || isLost }
         if folds {
-            notes.append(WatermarkEntry(.table, try fold(states, named: named, in: directory)))
-        } else if named != nil {
+            notes.append(try fold(states, named: named, in: directory))
+        } else if isLost {
             try noteLoss(in: directory)
         }
         // After the table, which may have no room: a further try would keep the same bytes again.
         try keepDamage(scan.damage, of: whole, in: directory)
         let left = notes + (folds ? [] : states)
-        let kept = left.isEmpty ? [last] : left
+        let kept = left.isEmpty ? [scan.entries.last { $0.kind == .state } ?? last] : left
         try keepPrevious(in: directory)
         let bytes = kept.flatMap { $0.encoded(key: key) }
         try bytes.withRawBytes { bytes throws(FileError) in

@@ -19,8 +19,7 @@ extension WatermarkLog {
         let table = tableState
         if (try? directory.attributes(lostLeaf)) != nil { return .lost }
         // Another table than the named one is a new one after a loss.
-        let named = Self.notes(scan.entries).last { $0.kind == .table }?.name.bytes
-        if let named, table == .absent || (table == .intact && tableID != named) { return .lost }
+        if isLost(Self.notes(scan.entries).last { $0.kind == .table }) { return .lost }
         if size == 0 { return isLost || table != .absent ? .lost : .firstContact }
         let earlier = (try? directory.attributes(damagedLeaf)).map { WatermarkScan.entryCount(of: Int($0.size)) } ?? 0
         let damaged = scan.damagedCount + earlier + (table == .damaged ? 1 : 0)
@@ -99,16 +98,30 @@ extension WatermarkLog {
         }
     }
 
-    /// Renames a file whose entries are not this vault's or that cannot be read; nothing is deleted.
-    func setAside(as ending: String) throws(FileError) {
+    /// Renames the log, or the file that a compaction has replaced, if it cannot be read; nothing is deleted.
+    func setUnreadableAside() throws(FileError) {
         try position.withLock { position throws(FileError) in
             let directory = try Directory.openOwn(directoryPath)
-            for name in [leaf, tableLeaf] where try directory.exists(name) {
-                try directory.move(name, to: directory, as: directory.freeName("\(name).\(ending)-\(UTCStamp.now())"))
+            for name in [leaf, previousLeaf] where try directory.exists(name) {
+                if (try? entries(of: directory.openForReading(name))) != nil { continue }
+                try directory.move(name, to: directory, as: directory.freeName("\(name).unreadable-\(UTCStamp.now())"))
+                // The removal is deliberate: a new file after it is no loss.
+                if name == leaf { try marker?.remove() }
             }
-            // The removal is deliberate: a new file after it is no loss.
-            try marker?.remove()
             position = Position()
+        }
+    }
+
+    private func setTableAside(in directory: Directory) throws(FileError) {
+        try setDamageAside(tableLeaf, in: directory)
+        lookForTable(in: directory, forgets: true)
+    }
+
+    private func acceptDamagedSlots(in directory: Directory) throws(FileError) {
+        do throws(FileError) { try remakeTable(in: directory) } catch {
+            // Slots that a disk cannot read cannot be copied either.
+            guard error.errno == EIO else { throw error }
+            try setTableAside(in: directory)
         }
     }
 
@@ -116,13 +129,18 @@ extension WatermarkLog {
     func acceptLosses() throws(FileError) {
         try position.withLock { position throws(FileError) in
             let directory = try Directory.createOwn(directoryPath)
+            let reported = tableState
             lookForTable(in: directory, forgets: true)
             switch tableState {
             case .absent: break
-            case .intact: if hasDamagedSlots() { try remakeTable(in: directory) }
-            case .damaged, .unreadable:
-                try setDamageAside(tableLeaf, in: directory)
-                lookForTable(in: directory, forgets: true)
+            case .intact: if hasDamagedSlots() { try acceptDamagedSlots(in: directory) }
+            case .damaged: try setTableAside(in: directory)
+            case .unreadable(let reason):
+                // A person has not seen a fault of this moment.
+                guard case .unreadable = reported else {
+                    throw FileError(.io, operation: "read", path: directory.display(tableLeaf), advice: reason)
+                }
+                try setTableAside(in: directory)
             }
             if try directory.exists(leaf) { try setDamageAside(in: directory) }
             if try directory.exists(damagedLeaf) { try setDamageAside(damagedLeaf, in: directory) }
@@ -130,7 +148,7 @@ extension WatermarkLog {
             if (try? directory.attributes(leaf).size) ?? 0 == 0 {
                 try marker?.remove()
                 // A table alone would be the rest of a lost log.
-                if let id = tableID { try add(WatermarkEntry(.table, id), in: directory) }
+                if let tableNote { try add(tableNote, in: directory) }
             }
             position.isMarked = false
         }
@@ -138,7 +156,10 @@ extension WatermarkLog {
         // A file of the other directory that cannot be read does not count, so nothing is accepted.
         switch other.load(compacts: false).condition {
         case .lost, .damaged: try other.acceptLosses()
-        default: if other.tableState == .intact, other.hasDamagedSlots() { try other.acceptLosses() }
+        default: if other.tableState == .intact, other.hasDamagedSlots() { try? other.acceptLosses() }
+        }
+        if let directory = try? Directory.openOwn(other.directoryPath) {
+            other.lookForTable(in: directory, forgets: true)
         }
     }
 
@@ -146,9 +167,9 @@ extension WatermarkLog {
     private func setDamageAside(in directory: Directory) throws(FileError) {
         var whole = Position()
         let scan = try read(in: directory, from: &whole)
+        lookForTable(in: directory)
         // Without its table the log must not name it.
-        let named = Self.notes(scan.entries).last { $0.kind == .table }?.name.bytes
-        let isWrong = named != nil && named != tableID
+        let isWrong = isLost(Self.notes(scan.entries).last { $0.kind == .table })
         if !scan.damage.isEmpty || isWrong {
             // The file is never left empty: a file without entries of its own is moved as a whole.
             if scan.entries.allSatisfy({ isWrong && $0.kind == .table }) {

@@ -52,29 +52,39 @@ extension WatermarkLog {
         case unreadable(String)
     }
 
-    /// Changes with the files: what was looked up or read before may be incomplete.
-    struct Version: Hashable, Sendable {
-        /// The number of replaced logs that were noticed.
-        var log = 0
-        /// The look at the table; 0 without one.
-        var table = 0
-        /// The same of the other directory.
-        var otherTable = 0
+    /// Changes with each look at the tables of both directories; 0 without one.
+    struct TableVersion: Hashable, Sendable {
+        var own = 0
+        var other = 0
 
-        var hasTable: Bool { table != 0 || otherTable != 0 }
+        var hasTable: Bool { own != 0 || other != 0 }
     }
 
-    var version: Version {
-        Version(
-            log: replacements.load(ordering: .acquiring), table: tableLooks.load(ordering: .acquiring),
-            otherTable: other?.tableLooks.load(ordering: .acquiring) ?? 0)
+    var tableVersion: TableVersion {
+        TableVersion(
+            own: tableLooks.load(ordering: .acquiring), other: other?.tableLooks.load(ordering: .acquiring) ?? 0)
     }
 
     var tableLeaf: String { leaf + ".table" }
     /// The condition at the last look.
     var tableState: TableState { table.withLock { $0.state } }
-    /// The id of the intact table that has the name; `nil` without one.
-    var tableID: Bytes16? { table.withLock { $0.state == .intact ? $0.open.last?.contents.head.id : nil } }
+    /// The note that names the intact table; `nil` without one.
+    var tableNote: WatermarkEntry? {
+        table.withLock { table in
+            guard table.state == .intact, let head = table.open.last?.contents.head else { return nil }
+            return WatermarkEntry(.table, head.id, changes: head.changes)
+        }
+    }
+
+    /// Returns whether the table that the log names is gone, or is another one or an older copy by now.
+    func isLost(_ named: WatermarkEntry?) -> Bool {
+        guard let named else { return false }
+        switch tableState {
+        case .absent: return true
+        case .intact: return tableNote.map { $0.name != named.name || $0.changes < named.changes } ?? true
+        case .damaged, .unreadable: return false
+        }
+    }
 
     /// Opens the file that has the name now. Where that is not possible, the open one counts.
     ///
@@ -90,8 +100,11 @@ extension WatermarkLog {
                 } else if let contents = try Self.contents(of: file, key: key) {
                     table.state = .intact
                     let found = OpenTable(file, contents)
-                    if let open = table.open.last, open.isSameFile(as: found) { found.damaged = open.damaged }
-                    table.open.removeAll { $0.isSameFile(as: found) || $0.isContained(in: found, key: key) }
+                    if let open = table.open.last {
+                        let isSame = open.isSameFile(as: found)
+                        if isSame { found.damaged = open.damaged }
+                        if isSame || open.isContained(in: found, key: key) { table.open.removeLast() }
+                    }
                     table.open.append(found)
                 } else {
                     table.state = .damaged
@@ -153,9 +166,19 @@ extension WatermarkLog {
             RacePause.wait()
         }
         let (state, isDamaged) = search(name, notes: true)
-        // Without room or a lock, each search passes them again.
+        // Without room or a lock, a later move of entries repairs them.
         if isDamaged && repairs { try? repairSlots(near: name) }
         return state
+    }
+
+    /// Returns whether the table that has the name contains a record's state; damaged slots are passed.
+    func isStoredHere(_ name: NameTag, _ state: AcceptedState) -> Bool {
+        table.withLock { table in
+            guard table.state == .intact, let open = table.open.last,
+                let found = try? open.contents.search(name, key: key), let floor = found.entry?.floor(in: .current)
+            else { return false }
+            return !floor.isMissing(state)
+        }
     }
 
     /// - Parameter notes: Whether to note the damaged slots.
@@ -234,23 +257,23 @@ extension WatermarkLog {
     ///
     /// - Parameters:
     ///   - entries: One for each record.
-    ///   - named: The id of the table that the log names: a missing one, or another one, is a loss.
-    /// - Returns: The id of the table.
-    func fold(_ entries: [WatermarkEntry], named: Bytes16?, in directory: Directory) throws(FileError) -> Bytes16 {
+    ///   - named: The log's note of a table.
+    /// - Returns: The note that names the table.
+    func fold(
+        _ entries: [WatermarkEntry], named: WatermarkEntry?, in directory: Directory
+    ) throws(FileError) -> WatermarkEntry {
+        if isLost(named) { try noteLoss(in: directory) }
         guard try directory.exists(tableLeaf) else {
-            if named != nil { try noteLoss(in: directory) }
             return try makeTable(from: nil, adding: entries, in: directory)
         }
         let lock = try LockFile(directory: directory, name: tableLeaf).acquire(
             .whole, .exclusive, timeout: .seconds(1))
         guard try lock.file.attributes().size > 0 else {
-            if named != nil { try noteLoss(in: directory) }
             return try makeTable(from: nil, adding: entries, in: directory)
         }
         guard var table = try WatermarkHashFile(reading: lock.file, key: key) else {
             throw FileError(.notRegularFile, operation: "add states to the damaged", path: directory.display(tableLeaf))
         }
-        if let named, named != table.head.id { try noteLoss(in: directory) }
         // After a change that was not completed the disk may lack what this machine still has in memory, and a further
         // sync would not report that.
         guard table.hasRoom(for: entries.count), !table.head.isChanging else {
@@ -267,7 +290,7 @@ extension WatermarkLog {
         }
         try table.update(count: count + UInt64(added), isChanging: false, key: key)
         lock.unlock()
-        return table.head.id
+        return WatermarkEntry(.table, table.head.id, changes: table.head.changes)
     }
 
     /// Writes a table with the entries of another one, which it replaces.
@@ -277,7 +300,7 @@ extension WatermarkLog {
     private func makeTable(
         from old: WatermarkHashFile?, adding entries: [WatermarkEntry], in directory: Directory,
         damageUpTo limit: Int = maximumDamage
-    ) throws(FileError) -> Bytes16 {
+    ) throws(FileError) -> WatermarkEntry {
         let new = try NewFile.create(in: directory, leaf: tableLeaf, mode: 0o600)
         var table = try WatermarkHashFile.make(
             in: new, id: old?.head.id, changes: old?.head.changes ?? 0,
@@ -290,13 +313,14 @@ extension WatermarkLog {
         if let old, let damaged { try keepDamage(try old.bytes(of: damaged), upTo: limit, in: directory) }
         count += try add(entries, to: table)
         try table.update(count: UInt64(count), isChanging: false, key: key)
-        let id = table.head.id
+        let note = WatermarkEntry(.table, table.head.id, changes: table.head.changes)
         try new.commit(replacing: true, durability: .durable)
-        return id
+        return note
     }
 
     /// Replaces a table that has damaged slots by one without them, after a person has accepted the damage.
     func remakeTable(in directory: Directory) throws(FileError) {
+        try dropUnreplaced(in: directory)
         let log = try LockFile(directory: directory, name: leaf).acquire(.whole, .exclusive, timeout: .seconds(1))
         let lock = try LockFile(directory: directory, name: tableLeaf).acquire(
             .whole, .exclusive, timeout: .seconds(1))
@@ -346,26 +370,27 @@ extension WatermarkLog {
         }
         // The lock is on the log, and an empty one would be a lost one.
         if known.isEmpty { try append([WatermarkEntry(.takenOver, theirs.id)]) }
+        try dropUnreplaced(in: directory)
         let lock = try LockFile(directory: directory, name: leaf).acquire(.whole, .exclusive, timeout: .zero)
         let file = try Directory.openOwn(other.directoryPath).openForReading(other.tableLeaf)
         guard let table = try WatermarkHashFile(reading: file, key: key) else { return }
-        var id = known.last { $0.kind == .table }?.name.bytes
+        var named = known.last { $0.kind == .table }
+        lookForTable(in: directory)
         var (batch, isFolded): ([WatermarkEntry], Bool) = ([], false)
         try table.forEach(key: key) { (entry) throws(FileError) in
             // Entries of the own table are not stored again: two programs would copy each other's table for ever.
-            guard let state = entry.floor(in: .current), self.storedHere(entry.name)?.isMissing(state) ?? true else {
-                return true
-            }
+            guard let state = entry.floor(in: .current), !self.isStoredHere(entry.name, state) else { return true }
             batch += Self.condensed([entry])
             guard batch.count >= 8192 else { return true }
-            (id, isFolded) = (try self.fold(batch, named: id, in: directory), true)
+            (named, isFolded) = (try self.fold(batch, named: named, in: directory), true)
             batch = []
+            self.lookForTable(in: directory)
             return true
         }
-        if !batch.isEmpty { (id, isFolded) = (try fold(batch, named: id, in: directory), true) }
+        if !batch.isEmpty { (named, isFolded) = (try fold(batch, named: named, in: directory), true) }
         lock.unlock()
         // The name of the table makes other programs open it.
-        try append([note] + (isFolded ? id.map { [WatermarkEntry(.table, $0)] } ?? [] : []))
+        try append([note] + (isFolded ? named.map { [$0] } ?? [] : []))
         lookForTable(in: directory)
     }
 }

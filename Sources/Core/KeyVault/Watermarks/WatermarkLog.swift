@@ -45,8 +45,6 @@ final class WatermarkLog: Sendable {
     let table = Mutex(Table())
     /// The number of the last look at the table; 0 without a table.
     let tableLooks = Atomic<Int>(0)
-    /// The number of times that the log was found replaced.
-    let replacements = Atomic<Int>(0)
 
     /// - Parameter marker: Distinguishes a lost file from a first contact; `nil` for no distinction.
     init(
@@ -146,44 +144,41 @@ final class WatermarkLog: Sendable {
     /// Returns the states that other processes have added since the last look. Without news it costs one check of the
     /// file's size.
     ///
-    /// - Returns: The states, and the version of the files that was read for them.
-    func news() -> (states: [NameTag: AcceptedState], version: Version) {
-        position.withLock { position in
+    /// - Throws: `FileError` if the file cannot be read; all of it is news again at the next look.
+    func news() throws(FileError) -> [NameTag: AcceptedState] {
+        try position.withLock { position throws(FileError) in
             do throws(FileError) {
                 let directory = try Directory.openOwn(directoryPath)
                 if case .unreadable = tableState { lookForTable(in: directory) }
                 let facts = try directory.attributes(leaf)
-                if facts.inode == position.inode && facts.size == position.size { return ([:], version) }
+                if facts.inode == position.inode && facts.size == position.size { return [:] }
                 let (scan, others) = try readOn(in: directory, from: &position)
-                return (Self.floors(of: scan.entries + others), version)
+                return Self.floors(of: scan.entries + others)
             } catch {
-                return ([:], version)
+                guard error.code == .notFound else { throw error }
+                return [:]
             }
         }
     }
 
-    /// Returns the same of the other directory's file.
-    func newsElsewhere() -> [NameTag: AcceptedState] { other?.news().states ?? [:] }
+    /// Returns the same of the other directory's file. One that cannot be read does not count.
+    func newsElsewhere() -> [NameTag: AcceptedState] { other.flatMap { try? $0.news() } ?? [:] }
 
     /// Adds entries in one write.
-    ///
-    /// - Returns: The number of the log that has them, or of an earlier one: see ``Version/log``.
-    @discardableResult
-    func append(_ entries: [WatermarkEntry]) throws(FileError) -> Int {
+    func append(_ entries: [WatermarkEntry]) throws(FileError) {
         let directory = try Directory.createOwn(directoryPath)
         let bytes = entries.flatMap { $0.encoded(key: key) }
         // Only immediately consecutive compactions cause another round.
         for _ in 0..<32 {
-            if let number = try append(bytes, in: directory) { return number }
+            if try append(bytes, in: directory) { return }
         }
         throw FileError(.lockTimeout, operation: "append to", path: directory.display(leaf))
     }
 }
 
 extension WatermarkLog {
-    /// - Returns: The number of the log; `nil` if a compaction replaced the file meanwhile, perhaps before it read these
-    ///   bytes.
-    private func append(_ bytes: [UInt8], in directory: Directory) throws(FileError) -> Int? {
+    /// - Returns: `false` if a compaction replaced the file meanwhile, perhaps before it read these bytes.
+    private func append(_ bytes: [UInt8], in directory: Directory) throws(FileError) -> Bool {
         let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
         let file = try directory.openOrMake(leaf, flags, mode: 0o600, "append to")
         let before = try file.attributes()
@@ -192,18 +187,17 @@ extension WatermarkLog {
         }
         if before.size == 0 { try noteLoss(of: file, in: directory) }
         try bytes.withRawBytes { bytes throws(FileError) in try file.write(bytes) }
-        guard let after = try? directory.attributes(leaf), after.inode == before.inode else { return nil }
-        return position.withLock { position in
+        guard let after = try? directory.attributes(leaf), after.inode == before.inode else { return false }
+        position.withLock { position in
             mark(file, in: directory, &position)
             // Our own entries are no news to us, but only if no other process appended meanwhile.
             let isAlone = position.size == before.size && after.size == before.size + Int64(bytes.count)
             if isAlone && position.inode == before.inode && position.offset == position.size {
                 (position.offset, position.size) = (after.size, after.size)
             }
-            let number = version.log
             if after.size > position.compaction { compact(in: directory, &position) }
-            return number
         }
+        return true
     }
 
     /// Leaves the note that distinguishes a lost file from a first contact. The file reaches the disk before it, so
@@ -228,7 +222,6 @@ extension WatermarkLog {
                 lookForTable(in: directory)
             }
             guard isFirst || inode != position.inode else { return (scan, []) }
-            replacements.add(1, ordering: .acquiringAndReleasing)
             let previous = try previousEntries(in: directory)
             // Once the previous file is gone, all of it was carried over, perhaps after we had read the new one.
             return (scan, previous + (try read(in: directory, from: &position).entries))
@@ -278,7 +271,7 @@ extension WatermarkLog {
 /// Otherwise, entries appended to it during the compaction would be lost if the compactor were killed, or failed, right
 /// after the replacement. At most one such file exists: the next compaction takes over the one that it finds.
 extension WatermarkLog {
-    private var previousLeaf: String { leaf + ".previous" }
+    var previousLeaf: String { leaf + ".previous" }
 
     /// Returns the entries of a file that was replaced and perhaps not carried over.
     func previousEntries(in directory: Directory) throws(FileError) -> [WatermarkEntry] {

@@ -7,77 +7,58 @@ internal import Synchronization
 /// The states of many records are looked up when they are needed.
 package final class WatermarkTable: Sendable {
     private struct Memory {
-        /// The number of states from which those are forgotten that can be looked up again.
+        /// The number of states from which those that the table has are forgotten.
         static let capacity = 16_384
 
+        /// The states of the logs, and those that this process has accepted.
         var states: [NameTag: AcceptedState] = [:]
-        /// The names that were looked up in the table as it is now.
-        var found: Set<NameTag> = []
-        /// The names whose states may be in a log only, with the number of that log.
-        var recent: [NameTag: Int] = [:]
-        var version = WatermarkLog.Version()
+        /// The results of look-ups in the tables, to be forgotten at any time.
+        var looked: [NameTag: AcceptedState?] = [:]
+        /// The version of the tables in which these were looked up.
+        var version = WatermarkLog.TableVersion()
+        /// Changes when states were forgotten: a look-up that was begun before may lack them.
+        var generation = 0
+        /// The number of states at which the next forgetting is due.
+        var limit = Self.capacity
         var condition = WatermarkCondition.firstContact
         var isForeign = false
         /// States that are not in the file yet.
         var unwritten: [NameTag: AcceptedState] = [:]
         var failure: String?
 
-        /// Adds states of a log: until that log is replaced, they cannot be looked up.
-        mutating func merge(_ news: [NameTag: AcceptedState], ofLog number: Int) {
-            for (name, state) in news {
-                states[name, default: state].merge(state)
-                keep(name, number)
-            }
+        func state(of name: NameTag) -> AcceptedState? {
+            guard let known = looked[name], let known else { return states[name] }
+            return states[name].map { $0.merged(with: known) } ?? known
         }
 
-        private mutating func keep(_ name: NameTag, _ number: Int) {
-            recent[name] = max(recent[name] ?? 0, number)
+        mutating func merge(_ news: [NameTag: AcceptedState]) {
+            for (name, state) in news { states[name, default: state].merge(state) }
         }
 
         /// Sets a state, to be written if it is news.
         mutating func set(_ state: AcceptedState, of name: NameTag, isNews: Bool) {
             states[name] = state
-            keep(name, version.log)
-            if isNews { add(unwritten: state, of: name) }
+            if isNews { unwritten[name, default: state].merge(state) }
         }
 
-        mutating func add(unwritten state: AcceptedState, of name: NameTag) {
-            unwritten[name, default: state].merge(state)
-        }
-
-        /// Notes that states were written to a log.
-        mutating func noteWritten(_ states: [NameTag: AcceptedState], toLog number: Int) {
-            for (name, state) in states {
-                keep(name, number)
-                if unwritten[name] == state { unwritten[name] = nil }
-            }
+        mutating func noteWritten(_ written: [NameTag: AcceptedState]) {
+            for (name, state) in written where unwritten[name] == state { unwritten[name] = nil }
             if unwritten.isEmpty { failure = nil }
         }
 
-        /// Follows the files, never back to an earlier version. All that was read from them is merged before.
-        mutating func follow(_ version: WatermarkLog.Version) {
-            guard version != self.version, version.log >= self.version.log else { return }
-            found = []
+        /// Adds the result of a look-up that was begun in a version of the tables.
+        mutating func add(_ state: AcceptedState?, of name: NameTag, in version: WatermarkLog.TableVersion) {
+            if version != self.version || looked.count >= Self.capacity { looked = [:] }
             self.version = version
+            looked[name] = .some(state)
         }
 
-        /// Adds what a look-up in a version of the files found, and forgets what can be looked up again: everything that
-        /// a replaced log had is in the table or in the new log, which was read then.
-        mutating func add(_ state: AcceptedState?, of name: NameTag, in version: WatermarkLog.Version) {
-            if let state { states[name, default: state].merge(state) }
-            guard version == self.version else { return }
-            found.insert(name)
-            // Without a boot id the files have only what holds after a restart.
-            guard found.count > Self.capacity, BootID.current.isSame(as: .current) else { return }
-            recent = recent.filter { $0.value >= version.log }
-            states = states.filter { recent[$0.key] != nil || unwritten[$0.key] != nil || $0.key == name }
-            found = [name]
-        }
-
-        mutating func take(_ contents: WatermarkLog.Contents, ofLog number: Int) {
-            merge(contents.floors, ofLog: number)
-            condition = contents.condition
-            isForeign = contents.isForeign
+        /// Forgets states that the table has, unless they have advanced since.
+        mutating func forget(_ stored: [NameTag: AcceptedState]) {
+            for (name, state) in stored where states[name] == state && unwritten[name] == nil { states[name] = nil }
+            looked = [:]
+            generation += 1
+            limit = max(Self.capacity, 2 * states.count)
         }
 
         var isUnread: Bool {
@@ -103,8 +84,9 @@ package final class WatermarkTable: Sendable {
         reading.withLock { _ in
             let contents = log.load()
             memory.withLock { memory in
-                memory.take(contents, ofLog: log.version.log)
-                memory.follow(log.version)
+                memory.merge(contents.floors)
+                memory.condition = contents.condition
+                memory.isForeign = contents.isForeign
             }
             // An unreadable file is loaded again at each refresh.
             if case .unreadable = contents.condition { return }
@@ -115,8 +97,8 @@ package final class WatermarkTable: Sendable {
 
     /// Stores states of the other directory that this one has not: other users may be able to rename that one.
     private func keep(_ elsewhere: [NameTag: AcceptedState]) {
-        for (name, state) in elsewhere where log.storedHere(name)?.isMissing(state) ?? true {
-            memory.withLock { $0.add(unwritten: state, of: name) }
+        for (name, state) in elsewhere where !log.isStoredHere(name, state) {
+            memory.withLock { $0.unwritten[name, default: state].merge(state) }
         }
     }
 
@@ -141,7 +123,7 @@ package final class WatermarkTable: Sendable {
     func acceptLosses() throws(FileError) {
         if memory.withLock({ $0.isUnread }) {
             load()
-            if memory.withLock({ $0.isUnread }) { try log.setAside(as: "unreadable") }
+            if memory.withLock({ $0.isUnread }) { try log.setUnreadableAside() }
         }
         try log.acceptLosses()
         let states = memory.withLock { $0.states }
@@ -151,27 +133,26 @@ package final class WatermarkTable: Sendable {
 
     /// Runs a closure with the memory, which has the state of a name if any directory has it.
     private func withMemory<Result>(of name: NameTag, _ body: (inout Memory) -> Result) -> Result {
-        // The files may change during a look-up.
-        for _ in 0..<8 where !look(for: name) {}
-        return memory.withLock { body(&$0) }
-    }
-
-    /// - Returns: Whether the memory has the state of the name in the present version of the files.
-    private func look(for name: NameTag) -> Bool {
-        let version = log.version
-        guard version.hasTable else { return true }
-        let (isFollowed, isFound) = memory.withLock { ($0.version == version, $0.found.contains(name)) }
-        if isFollowed && isFound { return true }
-        if !isFollowed { reading.withLock { _ in memory.withLock { $0.follow(log.version) } } }
-        let state = log.stored(name)
-        return memory.withLock { memory in
-            memory.add(state, of: name, in: version)
-            return version == log.version
+        while true {
+            let version = log.tableVersion
+            guard version.hasTable else { return memory.withLock { body(&$0) } }
+            let (known, generation) = memory.withLock { memory -> (Result?, Int) in
+                let isKnown = memory.version == version && memory.looked[name] != nil
+                return (isKnown ? body(&memory) : nil, memory.generation)
+            }
+            if let known { return known }
+            let state = log.stored(name)
+            let result = memory.withLock { memory -> Result? in
+                guard memory.generation == generation else { return nil }
+                memory.add(state, of: name, in: version)
+                return body(&memory)
+            }
+            if let result { return result }
         }
     }
 
     /// Returns the highest accepted state of a record.
-    package func mark(of name: NameTag) -> Watermark? { withMemory(of: name) { $0.states[name]?.mark } }
+    package func mark(of name: NameTag) -> Watermark? { withMemory(of: name) { $0.state(of: name)?.mark } }
 
     /// Passes the accepted states of all records, and of the vault's files, to a closure until that returns `false`. A
     /// name may come twice.
@@ -196,16 +177,15 @@ package final class WatermarkTable: Sendable {
         if memory.withLock({ $0.isUnread }) { return load() }
         reading.withLock { _ in
             let elsewhere = log.newsElsewhere()
-            let (news, version) = log.news()
-            let unknown = memory.withLock { memory in
-                memory.merge(news, ofLog: version.log)
-                // Known states are not stored again: two programs would copy them to each other for ever.
-                let unknown = elsewhere.filter { memory.states[$0.key]?.isMissing($0.value) ?? true }
-                memory.merge(elsewhere, ofLog: version.log)
-                memory.follow(version)
-                return unknown
+            do throws(FileError) {
+                let news = try log.news()
+                memory.withLock { $0.merge(news) }
+            } catch {
+                memory.withLock { $0.condition = .unreadable("\(error.sentence) \(error.advice)") }
             }
-            keep(unknown)
+            // Known states are not stored again: two programs would copy them to each other for ever.
+            keep(elsewhere.filter { name, state in memory.withLock { $0.states[name]?.isMissing(state) ?? true } })
+            memory.withLock { $0.merge(elsewhere) }
         }
         persist()
     }
@@ -252,8 +232,8 @@ extension WatermarkTable {
         memory.withLock { memory in
             for (name, mark) in marks {
                 let state = AcceptedState(mark: mark, isDurable: true, settled: mark.sequence)
-                memory.merge([name: state], ofLog: memory.version.log)
-                memory.add(unwritten: state, of: name)
+                memory.merge([name: state])
+                memory.unwritten[name] = state
             }
         }
         persist()
@@ -276,7 +256,7 @@ extension WatermarkTable {
     private func known(_ header: VerifiedHeader) -> Acceptance? {
         let candidate = Watermark(header.header)
         return withMemory(of: header.header.nameTag) { memory in
-            guard let state = memory.states[header.header.nameTag] else { return nil }
+            guard let state = memory.state(of: header.header.nameTag) else { return nil }
             let verdict = state.mark.verdict(on: candidate)
             switch verdict {
             case .advances: return nil
@@ -289,7 +269,7 @@ extension WatermarkTable {
     private func take(_ blob: AcceptedBlobFacts) -> Acceptance {
         let name = blob.name
         let (acceptance, isNews) = withMemory(of: name) { memory in
-            let known = memory.states[name]
+            let known = memory.state(of: name)
             let verdict = Watermark.verdict(on: blob.mark, after: known?.mark)
             guard verdict == .advances || verdict == .same else {
                 return (Acceptance(verdict: verdict, anchor: .unknown), false)
@@ -319,12 +299,21 @@ extension WatermarkTable {
             let states = memory.withLock { $0.unwritten }
             guard !states.isEmpty else { return }
             do throws(FileError) {
-                let number = try log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) })
-                memory.withLock { $0.noteWritten(states, toLog: number) }
+                try log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) })
+                memory.withLock { $0.noteWritten(states) }
+                forgetStored()
             } catch {
                 memory.withLock { $0.failure = "\(error.sentence) \(error.advice)" }
             }
         }
+    }
+
+    /// Forgets states that the table has, each compared with it, when there are many.
+    private func forgetStored() {
+        let states = memory.withLock { $0.states.count >= $0.limit ? $0.states : [:] }
+        if states.isEmpty { return }
+        let stored = states.filter { name, state in log.isStoredHere(name, state) }
+        memory.withLock { $0.forget(stored) }
     }
 }
 
@@ -347,7 +336,7 @@ extension WatermarkTable {
     package func anchor(of name: NameTag, sequence: UInt64) -> ClockAnchor {
         withMemory(of: name) { memory in
             // A blob beyond the mark was never accepted, so it has no anchor.
-            guard let state = memory.states[name], sequence <= state.mark.sequence else { return .unknown }
+            guard let state = memory.state(of: name), sequence <= state.mark.sequence else { return .unknown }
             return state.mark.sequence == sequence ? state.anchor : state.formerAnchor
         }
     }
@@ -356,10 +345,11 @@ extension WatermarkTable {
     package func raise(_ anchor: ClockAnchor, of header: BlobHeader) {
         let name = header.nameTag
         let isNews = withMemory(of: name) { memory in
-            guard var state = memory.states[name] else { return false }
+            guard var state = memory.state(of: name) else { return false }
             guard state.mark.sequence == header.sequence else {
                 if header.sequence < state.mark.sequence {
-                    memory.states[name]?.formerAnchor = max(state.formerAnchor, anchor)
+                    state.formerAnchor = max(state.formerAnchor, anchor)
+                    memory.set(state, of: name, isNews: false)
                 }
                 return false
             }
@@ -382,7 +372,7 @@ extension WatermarkTable {
     ///   affect the mark.
     package func notePurge(of name: NameTag, at sequence: UInt64) {
         let isNews = withMemory(of: name) { memory in
-            guard var state = memory.states[name], state.mark.sequence == sequence, !state.isPurged else {
+            guard var state = memory.state(of: name), state.mark.sequence == sequence, !state.isPurged else {
                 return false
             }
             state.isPurged = true
@@ -395,5 +385,5 @@ extension WatermarkTable {
     }
 
     /// Returns whether a record's file was deliberately removed.
-    package func isPurged(_ name: NameTag) -> Bool { withMemory(of: name) { $0.states[name]?.isGone ?? false } }
+    package func isPurged(_ name: NameTag) -> Bool { withMemory(of: name) { $0.state(of: name)?.isGone ?? false } }
 }
