@@ -12,7 +12,7 @@ package final class Directory: Sendable {
     /// The open directory.
     package let descriptor: Descriptor
     /// `true` if reading through it keeps access times, where the system allows that.
-    let leavesNoTrace: Bool
+    package let leavesNoTrace: Bool
 
     init(path: FilePath, owning rawValue: Int32, leavesNoTrace: Bool = false) {
         self.path = path

@@ -11,10 +11,8 @@ public import SealedState
 public struct StoreHealth: Sendable, CustomStringConvertible {
     /// The state of the container's path.
     public enum Container: Sendable, Hashable {
-        /// The store's open container is present.
+        /// The group's container is present, whether or not the store has followed to it already.
         case present
-        /// Another, usable container is present. Watches follow it; other operations require opening the store again.
-        case replaced
         /// The container is missing.
         case missing
         /// The container is not usable, for the given reason.
@@ -80,7 +78,8 @@ extension SealedStore {
 
     private var containerHealth: StoreHealth.Container {
         do throws(StoreError) {
-            return try following() === self ? .present : .replaced
+            _ = try following()
+            return .present
         } catch {
             return error.code == .containerMissing ? .missing : .unusable(error.reason)
         }

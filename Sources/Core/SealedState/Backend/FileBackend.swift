@@ -9,6 +9,7 @@ package import SharedFiles
 /// another program created in the meantime.
 struct FileBackend: BlobBackend {
     private let root: Directory
+    private let anchor: ContainerAnchor
     private let sharing: Sharing
     private let locks: LockFile
     private let leases: LockFile
@@ -17,6 +18,7 @@ struct FileBackend: BlobBackend {
 
     init(container: GroupContainer) {
         root = container.root
+        anchor = ContainerAnchor(of: root)
         quota = container.quotaGate
         reserve = DeletionReserve(in: container.root, prefix: ContainerLayout.reservePrefix)
         sharing = container.sharing
@@ -27,7 +29,8 @@ struct FileBackend: BlobBackend {
     }
 
     func read(_ address: BlobAddress, limit: Int) throws(FileError) -> [UInt8] {
-        try root.read(address.path, limit: limit)
+        let (directory, path) = try anchor.place(of: address.path)
+        return try directory.read(path, limit: limit)
     }
 
     func readPrefix(_ address: BlobAddress, count: Int) throws(FileError) -> [UInt8]? {
@@ -39,7 +42,9 @@ struct FileBackend: BlobBackend {
         }
     }
 
-    func hold(_ address: BlobAddress) throws(FileError) -> any HeldBlob { try HeldFile(address.path, in: root) }
+    func hold(_ address: BlobAddress) throws(FileError) -> any HeldBlob {
+        try HeldFile(address.path, in: root, beside: anchor)
+    }
 
     func replace(
         _ address: BlobAddress, with blob: [UInt8], durability: Durability, isDeletion: Bool
@@ -107,6 +112,8 @@ struct FileBackend: BlobBackend {
     }
 
     func names() throws(FileError) -> [String] {
+        // Of a container that was moved away, none.
+        _ = try anchor.place(of: ContainerLayout.records)
         var names: [String] = []
         try walk(ContainerLayout.records, maximumDepth: RecordName.maximumDepth) { entry throws(FileError) in
             // A partial list must not pass for a whole one; beyond the depth there are no records.
@@ -132,13 +139,13 @@ struct FileBackend: BlobBackend {
     ) throws(FileError) {
         let directory: Directory
         do throws(FileError) { directory = try root.directory(path) } catch {
-            guard error.code == .notFound && !isRemoved else { throw error }
+            guard error.code == .notFound && isInPlace else { throw error }
             return
         }
         try directory.walk(maximumDepth: maximumDepth, visit)
     }
 
-    var isRemoved: Bool { (try? root.attributes(".").nlink) == 0 }
+    var isInPlace: Bool { anchor.isInPlace }
 
     func lock(_ address: BlobAddress, timeout: Duration, isCancelled: (() -> Bool)?) throws(FileError) -> HeldLock {
         try locks.acquire(address.lock, .exclusive, timeout: timeout, isCancelled: isCancelled)
@@ -251,8 +258,9 @@ package protocol BlobBackend: Sendable {
     func quarantine(_ address: BlobAddress, reason: String, copyLimit: Int) throws(FileError) -> String?
     /// Returns the names of all records, in byte order; throws `FileError` `.notFound` if the container is missing.
     func names() throws(FileError) -> [String]
-    /// The container was removed since it was opened: then its records are not absent, the container is missing.
-    var isRemoved: Bool { get }
+    /// The container that was opened is the one at its path. Otherwise its records are not absent, the container was
+    /// moved away, removed or replaced.
+    var isInPlace: Bool { get }
     /// Waits for the address's lock.
     func lock(_ address: BlobAddress, timeout: Duration, isCancelled: (() -> Bool)?) throws(FileError) -> HeldLock
     /// Takes the byte that shows that a lease's holder is alive, tried once; throws `FileError` `.lockTimeout` while it

@@ -5,9 +5,6 @@ internal import SharedFiles
 
 /// Changing a suite: all of it is read, changed and written under its lock, so that no other program's change is lost.
 extension SuiteFile {
-    /// The number of times that the container may be replaced before a change fails.
-    private static let maximumFollowings = 8
-
     /// Reads, changes and writes the suite under its lock; writes nothing if nothing has changed.
     ///
     /// - Parameters:
@@ -53,22 +50,12 @@ extension SuiteFile {
     private func inContainer<Result>(
         _ options: EditOptions, _ body: (SealedStore, borrowing LockedRecord) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        for _ in 0..<Self.maximumFollowings {
-            let store = try followed()
-            let result = try store.writer.locked(place, request(options, store)) {
-                writer throws(StoreError) -> Result? in
-                // The container may have been moved away before the lock was taken, and the lock with it.
-                guard try store.following() === store else { return nil }
-                let result = try body(store, writer)
-                // Or since: then no reader finds the written file, and the write is repeated in the readers' container.
-                guard try store.following() === store else { return nil }
-                return result
+        try followed().onPresentContainer { store throws(StoreError) in
+            follow(store)
+            return try store.writer.locked(place, request(options, store)) { writer throws(StoreError) in
+                try body(store, writer)
             }
-            if let result { return result }
         }
-        throw StoreError(
-            .containerMissing, "write", place.name.text, "The container was replaced repeatedly.",
-            advice: "Find out what replaces \(store.containerPath).")
     }
 
     private func request(_ options: EditOptions, _ store: SealedStore) -> WriteRequest {

@@ -56,10 +56,15 @@ package final class SuiteFile: Sendable {
     ///
     /// - Throws: `StoreError` `.containerMissing`, `.container`.
     package func followed() throws(StoreError) -> SealedStore {
-        let store = self.store
         let found = try store.following()
-        if found !== store { state.withLock { $0 = State(store: found) } }
+        follow(found)
         return found
+    }
+
+    func follow(_ found: SealedStore) {
+        state.withLock { state in
+            if state.store !== found { state = State(store: found) }
+        }
     }
 
     /// Remembers the contents that this process has written, with the file's lock still held.

@@ -52,14 +52,18 @@ extension SealedStore {
     /// - Throws: `StoreError` `.leaseLost` when it has ended already.
     public func renewLease(_ fence: LeaseFence, for duration: Duration) async throws(StoreError) {
         try await Self.offload { (_) throws(StoreError) in
-            try LeaseTable(writer: self.writer).renew(fence, for: duration)
+            try self.onPresentContainer { store throws(StoreError) in
+                try LeaseTable(writer: store.writer).renew(fence, for: duration)
+            }
         }
     }
 
     /// Ends the lease. Cancellation does not prevent finished work from being noted.
     private func end(_ lease: HeldLease, completed: Bool) async throws(StoreError) -> Bool {
         try await Self.offload { (_) throws(StoreError) in
-            try LeaseTable(writer: self.writer).end(lease, completed: completed)
+            try self.onPresentContainer { store throws(StoreError) in
+                try LeaseTable(writer: store.writer).end(lease, completed: completed)
+            }
         }
     }
 }
@@ -143,9 +147,11 @@ struct LeaseWait {
         let left = max(deadline - ContinuousClock.now, Self.shortestLimit)
         do throws(StoreError) {
             return try await SealedStore.offload(atMost: left) { (call) throws(StoreError) in
-                try LeaseTable(writer: store.writer).attempt(
-                    name, for: duration, waitedSince: waitedSince, timeout: call.remaining ?? left,
-                    isCancelled: { call.isCancelled })
+                try store.onPresentContainer { store throws(StoreError) in
+                    try LeaseTable(writer: store.writer).attempt(
+                        name, for: duration, waitedSince: waitedSince, timeout: call.remaining ?? left,
+                        isCancelled: { call.isCancelled })
+                }
             }
         } catch {
             guard error.code == .lockTimeout else { throw error }

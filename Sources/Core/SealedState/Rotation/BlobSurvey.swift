@@ -68,11 +68,7 @@ struct BlobSurvey {
             try body(blob)
         }
         // A walk through a missing container finds nothing, which is no valid result.
-        guard !store.backend.isRemoved else {
-            throw StoreError(
-                .containerMissing, Self.searching, store.group.identifier,
-                "\(store.containerPath) was removed while it was open.", advice: "Open the store again.")
-        }
+        guard store.backend.isInPlace else { throw store.reader.moved(Self.searching, store.group.identifier) }
     }
 
     private static let searching = "search the container of"

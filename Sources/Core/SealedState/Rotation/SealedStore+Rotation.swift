@@ -20,6 +20,12 @@ extension SealedStore {
     public func rotate(
         _ options: RotationOptions = RotationOptions(), progress: (RotationProgress) -> Void = { _ in }
     ) throws(StoreError) -> RotationReport {
+        try onPresentContainer { store throws(StoreError) in try store.rotateHere(options, progress) }
+    }
+
+    private func rotateHere(
+        _ options: RotationOptions, _ progress: (RotationProgress) -> Void
+    ) throws(StoreError) -> RotationReport {
         try requireSpaceToRotate()
         var epochs: [ProtectionClass: UInt32] = [:]
         for protection in ProtectionClass.allCases {
@@ -37,7 +43,9 @@ extension SealedStore {
     /// Returns the most bytes that a rotation needs at any time beyond the container's own. Walks the whole container.
     ///
     /// - Throws: `StoreError`: `.containerMissing`, the vault's errors.
-    public func rotationSize() throws(StoreError) -> Int64 { try Rotation.size(of: self) }
+    public func rotationSize() throws(StoreError) -> Int64 {
+        try onPresentContainer { store throws(StoreError) in try Rotation.size(of: store) }
+    }
 
     /// Returns the paths of the blobs whose key the vault does not hold. A backup that holds the key opens them, unless
     /// this program completes a rotation before it is imported. Walks the whole container.
@@ -65,7 +73,7 @@ extension SealedStore {
     ///
     /// - Throws: `StoreError`: `.containerMissing`, the vault's errors.
     public func rotationStatus() throws(StoreError) -> RotationStatus {
-        try RotationStatus(of: self)
+        try onPresentContainer { store throws(StoreError) in try RotationStatus(of: store) }
     }
 
     /// Destroys a key that is not active: its bytes are removed from the vault. All blobs that only it opens are lost,

@@ -250,6 +250,8 @@ struct LockedRecord: ~Copyable {
         } catch {
             throw StoreError(writing: error, place.name.text)
         }
+        // Moved away meanwhile, with the new blob: no reader finds it. The store writes it in the present container.
+        guard reader.backend.isInPlace else { throw reader.moved("write", place.name.text) }
     }
 
     /// Throws if the lock's file was replaced, since the lock then excludes no other program: failing is better than

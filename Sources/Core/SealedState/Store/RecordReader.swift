@@ -101,13 +101,14 @@ extension RecordReader {
         BlobLayout.blobSize(plaintextSize: min(max(0, options.maximumRecordSize), 1 << 40))
     }
 
+    /// Returns the error of a call whose container was removed, moved away or replaced; calls of the store follow it.
+    func moved(_ operation: String, _ subject: String) -> StoreError {
+        StoreError(.containerMissing, operation, subject, "\(containerPath) was removed while it was open.")
+    }
+
     /// Returns the reason why there is no file in a record's place.
     func absent(_ place: RecordPlace) -> StoreError {
-        if backend.isRemoved {
-            return StoreError(
-                .containerMissing, "read", place.name.text, "\(containerPath) was removed while it was open.",
-                advice: "Open the store again.")
-        }
+        if !backend.isInPlace { return moved("read", place.name.text) }
         guard let mark = watermarks.mark(of: place.context.nameTag) else {
             return StoreError(.absent, "read", place.name.text, "No record of that name was written.")
         }

@@ -117,6 +117,8 @@ extension RecordWriter {
         } catch {
             throw StoreError(writing: error, place.name.text)
         }
+        // The lock of a container that was moved away excludes no other program.
+        guard reader.backend.isInPlace else { throw reader.moved("write", place.name.text) }
         // States that other processes accepted since: they would refuse a write below those.
         reader.watermarks.refresh()
         let result = try body(LockedRecord(place, of: self, lock: lock, seen: seen, looking: isLooking))

@@ -75,10 +75,13 @@ extension SealedStore {
 
     /// Lists the records, with the library's own records on demand.
     package func list(includingReserved: Bool) throws(StoreError) -> [RecordListing] {
-        let names = try StoreError.onFiles("list", group.identifier) { () throws(FileError) in try backend.names() }
-        let listed = includingReserved ? names : names.filter { (try? RecordName(stored: $0))?.isReserved != true }
-        let missing = reader.missingNames(besides: names).filter { includingReserved || !$0.hasPrefix("_sealed/") }
-        return (listed + missing).sorted().compactMap(reader.listing)
+        try onPresentContainer { store throws(StoreError) in
+            let (backend, reader) = (store.backend, store.reader)
+            let names = try StoreError.onFiles("list", group.identifier) { () throws(FileError) in try backend.names() }
+            let listed = includingReserved ? names : names.filter { (try? RecordName(stored: $0))?.isReserved != true }
+            let missing = reader.missingNames(besides: names).filter { includingReserved || !$0.hasPrefix("_sealed/") }
+            return (listed + missing).sorted().compactMap(reader.listing)
+        }
     }
 }
 

@@ -31,9 +31,10 @@ extension SealedStore {
         _ value: Record, named name: String = Record.recordName, onlyIf condition: WriteCondition = .always,
         holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) throws(StoreError) -> UInt64 {
-        try writer.write(
-            value, at: places.place(name),
-            writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout))
+        let request = writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout)
+        return try onPresentContainer { store throws(StoreError) in
+            try store.writer.write(value, at: store.places.place(name), request)
+        }
     }
 
     /// Reads, changes and writes a record under its lock: no other program's write is lost.
@@ -59,10 +60,10 @@ extension SealedStore {
         onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil, durability: Durability? = nil,
         timeout: Duration? = nil, _ change: (inout Record) throws -> Void
     ) throws(StoreError) -> UInt64 {
-        try writer.update(
-            type, at: places.place(name), startingWith: initial,
-            writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout), change
-        ).sequence
+        let request = writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout)
+        return try onPresentContainer { store throws(StoreError) in
+            try store.writer.update(type, at: store.places.place(name), startingWith: initial, request, change).sequence
+        }
     }
 
     /// Reads, changes and writes a record under its lock, and returns the result of `change`.
@@ -81,9 +82,10 @@ extension SealedStore {
         onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil, durability: Durability? = nil,
         timeout: Duration? = nil, _ change: (inout Record) throws -> Result
     ) throws(StoreError) -> (result: Result, sequence: UInt64) {
-        try writer.update(
-            type, at: places.place(name), startingWith: initial,
-            writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout), change)
+        let request = writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout)
+        return try onPresentContainer { store throws(StoreError) in
+            try store.writer.update(type, at: store.places.place(name), startingWith: initial, request, change)
+        }
     }
 
     /// Deletes a record: a tombstone takes its place and its next sequence, so that the deletion cannot be undone
@@ -96,9 +98,10 @@ extension SealedStore {
         named name: String, onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil,
         durability: Durability? = nil, timeout: Duration? = nil
     ) throws(StoreError) -> UInt64 {
-        try writer.delete(
-            at: places.place(name),
-            writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout))
+        let request = writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout)
+        return try onPresentContainer { store throws(StoreError) in
+            try store.writer.delete(at: store.places.place(name), request)
+        }
     }
 
     /// Deletes the record of a type.
@@ -119,7 +122,10 @@ extension SealedStore {
     ///   is stored, which is left unchanged; `.durabilityUnknown` if the tombstone is removed and may reappear after a
     ///   power loss.
     public func purge(named name: String, timeout: Duration? = nil) throws(StoreError) {
-        try writer.purge(at: places.place(name), writer.request(durability: .durable, timeout: timeout))
+        let request = writer.request(durability: .durable, timeout: timeout)
+        try onPresentContainer { store throws(StoreError) in
+            try store.writer.purge(at: store.places.place(name), request)
+        }
     }
 }
 
@@ -154,9 +160,10 @@ extension SealedStore {
         holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) async throws(StoreError) -> UInt64 {
         try await limited(timeout) { (call) throws(StoreError) in
-            try self.writer.write(
-                value, at: self.places.place(name),
-                self.request(call, onlyIf: condition, holding: fence, durability: durability))
+            let request = self.request(call, onlyIf: condition, holding: fence, durability: durability)
+            return try self.onPresentContainer { store throws(StoreError) in
+                try store.writer.write(value, at: store.places.place(name), request)
+            }
         }
     }
 
@@ -168,10 +175,11 @@ extension SealedStore {
         timeout: Duration? = nil, _ change: @escaping @Sendable (inout Record) throws -> Void
     ) async throws(StoreError) -> UInt64 {
         try await limited(timeout) { (call) throws(StoreError) in
-            try self.writer.update(
-                type, at: self.places.place(name), startingWith: initial,
-                self.request(call, onlyIf: condition, holding: fence, durability: durability), change
-            ).sequence
+            let request = self.request(call, onlyIf: condition, holding: fence, durability: durability)
+            return try self.onPresentContainer { store throws(StoreError) in
+                try store.writer.update(type, at: store.places.place(name), startingWith: initial, request, change)
+                    .sequence
+            }
         }
     }
 
@@ -184,9 +192,10 @@ extension SealedStore {
         timeout: Duration? = nil, _ change: @escaping @Sendable (inout Record) throws -> Result
     ) async throws(StoreError) -> (result: Result, sequence: UInt64) {
         try await limited(timeout) { (call) throws(StoreError) in
-            try self.writer.update(
-                type, at: self.places.place(name), startingWith: initial,
-                self.request(call, onlyIf: condition, holding: fence, durability: durability), change)
+            let request = self.request(call, onlyIf: condition, holding: fence, durability: durability)
+            return try self.onPresentContainer { store throws(StoreError) in
+                try store.writer.update(type, at: store.places.place(name), startingWith: initial, request, change)
+            }
         }
     }
 
@@ -197,9 +206,10 @@ extension SealedStore {
         durability: Durability? = nil, timeout: Duration? = nil
     ) async throws(StoreError) -> UInt64 {
         try await limited(timeout) { (call) throws(StoreError) in
-            try self.writer.delete(
-                at: self.places.place(name),
-                self.request(call, onlyIf: condition, holding: fence, durability: durability))
+            let request = self.request(call, onlyIf: condition, holding: fence, durability: durability)
+            return try self.onPresentContainer { store throws(StoreError) in
+                try store.writer.delete(at: store.places.place(name), request)
+            }
         }
     }
 
@@ -215,9 +225,10 @@ extension SealedStore {
     /// Removes the tombstone of a deleted record; see the form without `async`.
     public func purge(named name: String, timeout: Duration? = nil) async throws(StoreError) {
         try await limited(timeout) { (call) throws(StoreError) in
-            try self.writer.purge(
-                at: self.places.place(name),
-                self.request(call, durability: .durable))
+            let request = self.request(call, durability: .durable)
+            try self.onPresentContainer { store throws(StoreError) in
+                try store.writer.purge(at: store.places.place(name), request)
+            }
         }
     }
 

@@ -3,6 +3,7 @@ public import FoundationEssentials
 public import KeyVault
 internal import Sealing
 public import SharedFiles
+internal import Synchronization
 internal import SystemPackage
 
 /// Reads and writes the records of one app group.
@@ -10,10 +11,13 @@ internal import SystemPackage
 /// It joins the group's container, the vault of the access group and a backend. Every value it returns has been
 /// authenticated, checked against the accepted states, checked for freshness and validated; everything else is refused
 /// with a `StoreError` that gives the reason. It may be used from any thread, and by any number of processes at once.
+///
+/// Every call follows the group's container: after a reset, a move, or a removal and a new creation, the call uses the
+/// present one. Without a container, calls throw `.containerMissing`.
 public final class SealedStore: Sendable {
     /// The group whose records these are.
     public let group: AppGroup
-    /// The container's path, for messages.
+    /// The path of the container that was opened, for messages.
     public let containerPath: String
     /// The store's options.
     public let options: StoreOptions
@@ -24,6 +28,8 @@ public final class SealedStore: Sendable {
     package let container: GroupContainer
     package let reader: RecordReader
     package let writer: RecordWriter
+    /// The store on the container that calls have followed to; `nil` if it is this one's.
+    private let successor = Mutex<SealedStore?>(nil)
 
     package var backend: any BlobBackend { reader.backend }
     package var places: RecordPlaces { reader.places }
@@ -153,9 +159,12 @@ extension SealedStore {
     public func snapshot<Record: SealedRecord>(
         of type: Record.Type, named name: String = Record.recordName
     ) throws(StoreError) -> RecordSnapshot<Record> {
-        let place = try places.place(name)
-        do throws(StoreError) { return try reader.checkedSnapshot(of: type, at: place) } catch {
-            return try reader.answer(to: error, type, at: place)
+        try onPresentContainer { store throws(StoreError) in
+            let place = try store.places.place(name)
+            do throws(StoreError) { return try store.reader.checkedSnapshot(of: type, at: place) } catch {
+                guard store.backend.isInPlace else { throw error }
+                return try store.reader.answer(to: error, type, at: place)
+            }
         }
     }
 
@@ -169,6 +178,32 @@ extension SealedStore {
 
 /// Following a container that was removed, replaced or created again while it was open.
 extension SealedStore {
+    /// The number of times that the container may be replaced before a call fails.
+    private static let maximumFollowings = 8
+
+    /// Makes a call on the store of the group's present container. Whether the container is the present one is examined
+    /// only after a failure: a reading finds the files of the container that has the path, and a change examines it
+    /// before and after.
+    ///
+    /// - Parameter body: Called again if the container was replaced meanwhile.
+    /// - Throws: The errors of `body`; `StoreError` `.containerMissing` or `.container` if there is no container to
+    ///   follow to.
+    func onPresentContainer<Result>(
+        _ body: (SealedStore) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        var store = successor.withLock { $0 } ?? self
+        for _ in 0..<Self.maximumFollowings {
+            do throws(StoreError) { return try body(store) } catch {
+                if store.backend.isInPlace { throw error }
+                store = try store.following()
+                successor.withLock { $0 = store === self ? nil : store }
+            }
+        }
+        throw StoreError(
+            .containerMissing, "use", group.identifier, "The container was replaced repeatedly.",
+            advice: "Find out what replaces \(containerPath).")
+    }
+
     /// Returns this store if its container is still the group's and may be trusted, else one on the group's current
     /// container.
     ///
@@ -179,22 +214,12 @@ extension SealedStore {
         do throws(AppGroupError) {
             // The registry's answer first: a container that was given up may still be open, and at its old path.
             let isHere = try GroupContainer.place(of: group, in: home) == container.root.path
-            if isHere && isInPlace && isTrusted { return self }
+            if isHere && backend.isInPlace && isTrusted { return self }
             return SealedStore(
                 self,
                 on: try GroupContainer.open(group, in: home, creating: false, entitlements: .unchecked))
         } catch {
             throw StoreError(error, "find the container of")
-        }
-    }
-
-    /// The open container is the directory of that name.
-    private var isInPlace: Bool {
-        do throws(FileError) {
-            let named = try Directory.open(container.root.path).attributes(".")
-            return named.isSameFile(as: try container.root.attributes("."))
-        } catch {
-            return false
         }
     }
 

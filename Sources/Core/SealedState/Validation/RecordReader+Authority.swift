@@ -28,6 +28,8 @@ extension RecordReader {
         of opened: borrowing BlobOpener.Opened, at place: RecordPlace
     ) throws(StoreError) -> WriterID? {
         guard let authority else { return nil }
+        // The roster is that of the container that was opened.
+        guard backend.isInPlace else { throw moved("read", place.name.text) }
         try requireStateAboveFloor()
         return try require(authorisation(of: opened, at: place, authority), place)
     }

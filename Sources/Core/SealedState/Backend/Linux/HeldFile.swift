@@ -14,15 +14,12 @@ final class HeldFile: HeldBlob {
     private let file: Descriptor
     private let identity: Identity
     /// The container's parent directory; nil if it may not be opened.
-    private let anchor: Directory?
+    private let parent: Directory?
     /// The path from there and the absolute one, NUL included: built once, since each read of a default uses them.
     private let short: ContiguousArray<CChar>
     private let path: ContiguousArray<CChar>
     /// The time of the last lookup from `/`, in milliseconds since the machine was started.
-    private let lastWhole = Atomic<Int>(-HeldFile.longestShort)
-
-    /// The time in milliseconds during which the replacement of the whole home may stay unnoticed.
-    private static let longestShort = 100
+    private let lastWhole = Atomic<Int>(-ContainerAnchor.longestShort)
 
     /// The attributes that no change of a file preserves. Only the system sets the time of an inode's last change;
     /// writing into the file in place changes it as well.
@@ -41,7 +38,7 @@ final class HeldFile: HeldBlob {
     }
 
     /// - Throws: `FileError`, such as `.notFound`, `.notRegularFile`.
-    init(_ path: String, in root: Directory) throws(FileError) {
+    init(_ path: String, in root: Directory, beside anchor: ContainerAnchor) throws(FileError) {
         file = try root.openForReading(path)
         var status = stat()
         if fstat(file.rawValue, &status) < 0 {
@@ -50,13 +47,13 @@ final class HeldFile: HeldBlob {
         identity = Identity(status)
         self.path = ContiguousArray(root.display(path).utf8CString)
         short = ContiguousArray("\(root.path.lastComponent?.string ?? ".")/\(path)".utf8CString)
-        anchor = try? Directory.open(root.path.removingLastComponent())
+        parent = anchor.parent
     }
 
     var isInPlace: Bool {
-        let now = Self.milliseconds
-        if let anchor, now - lastWhole.load(ordering: .relaxed) < Self.longestShort {
-            return isNamed(short, anchor.descriptor.rawValue)
+        let now = ContainerAnchor.milliseconds
+        if let parent, now - lastWhole.load(ordering: .relaxed) < ContainerAnchor.longestShort {
+            return isNamed(short, parent.descriptor.rawValue)
         }
         guard isNamed(path, AT_FDCWD) else { return false }
         lastWhole.store(now, ordering: .relaxed)
@@ -69,12 +66,5 @@ final class HeldFile: HeldBlob {
             path.baseAddress.map { fstatat(directory, $0, &status, AT_SYMLINK_NOFOLLOW) } ?? -1
         }
         return result == 0 && Identity(status) == identity
-    }
-
-    /// The time of a clock that is read without a system call and cannot be set.
-    private static var milliseconds: Int {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
-        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
     }
 }

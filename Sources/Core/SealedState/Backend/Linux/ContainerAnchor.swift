@@ -1,0 +1,73 @@
+internal import Glibc
+internal import SharedFiles
+internal import Synchronization
+internal import SystemPackage
+
+/// The place of an open container: its path, looked up from the parent directory, which is held open.
+///
+/// A container that was moved away takes its files with it. Readers therefore look up a file from the parent, so that
+/// they find the files of the container that has the path now, without another system call. The parent itself may be
+/// moved away with all containers if the whole home is replaced, so the path is periodically looked up from `/`.
+final class ContainerAnchor: Sendable {
+    private let root: Directory
+    private let leaf: String
+    private let path: ContiguousArray<CChar>
+    private let identity: FileAttributes?
+    /// `nil` if it may not be opened: then each lookup is from `/`.
+    let parent: Directory?
+    /// The time of the last lookup from `/`, in milliseconds since the machine was started.
+    private let lastWhole = Atomic<Int>(-ContainerAnchor.longestShort)
+
+    /// The time in milliseconds during which the replacement of the whole home may stay unnoticed.
+    static let longestShort = 100
+
+    init(of root: Directory) {
+        self.root = root
+        leaf = root.path.lastComponent?.string ?? "."
+        path = ContiguousArray(root.path.string.utf8CString)
+        identity = try? root.attributes(".")
+        // A parent of its own would leave traces.
+        parent = root.leavesNoTrace ? nil : try? Directory.open(root.path.removingLastComponent())
+    }
+
+    /// `true` if the open directory has the container's path. The path is looked up from `/`.
+    var isInPlace: Bool {
+        var status = stat()
+        let result = path.withUnsafeBufferPointer { path in
+            path.baseAddress.map { fstatat(AT_FDCWD, $0, &status, AT_SYMLINK_NOFOLLOW) } ?? -1
+        }
+        return result == 0 && identity.map { FileAttributes(status).isSameFile(as: $0) } ?? false
+    }
+
+    /// Returns the directory from which the file of a path in the container is found now, and its path there.
+    ///
+    /// - Throws: `FileError` `.notFound` if the open directory does not have the container's path any more; noticed
+    ///   within a tenth of a second if the whole home was replaced.
+    func place(of file: String) throws(FileError) -> (Directory, String) {
+        let now = Self.milliseconds
+        if let parent, now - lastWhole.load(ordering: .relaxed) < Self.longestShort {
+            return (parent, path(of: file))
+        }
+        guard isInPlace else {
+            throw FileError(errno: ENOENT, operation: "open the directory", path: root.path.string)
+        }
+        lastWhole.store(now, ordering: .relaxed)
+        return parent.map { ($0, path(of: file)) } ?? (root, file)
+    }
+
+    /// Concatenated in one allocation.
+    private func path(of file: String) -> String {
+        var path = leaf
+        path.reserveCapacity(leaf.utf8.count + 1 + file.utf8.count)
+        path += "/"
+        path += file
+        return path
+    }
+
+    /// The time of a clock that is read without a system call and cannot be set.
+    static var milliseconds: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+        return time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+    }
+}
