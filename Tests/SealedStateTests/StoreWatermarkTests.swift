@@ -278,7 +278,7 @@ import Testing
         #expect(refused == .replayed)
         unlink(fixture.place.path("Watermarks"))
         #expect(try store.write(Note(text: "z"), named: "other") == 1)
-        #expect(store.watermarkCondition == .firstContact)
+        #expect(store.watermarkCondition == .lost)
         #expect(try marks().count == 256)
         #expect(try fixture.probe("store-read", "note") == "replayed")
     }

@@ -37,6 +37,7 @@ public final class SealedSharedMemory: Sendable {
     private static let lead: UInt64 = 1 << 40
 
     init(_ name: String, of store: SealedStore, capacity: Int, creating: Bool) throws(StoreError) {
+        let store = try store.following()
         do throws(AppGroupError) {
             self.name = try GroupIPCName(name, in: store.group)
             // A size out of range stays out of range, and does not overflow on its way to the blob's size.

@@ -172,7 +172,7 @@ extension WatermarkLog {
         let isWrong = isLost(Self.notes(scan.entries).last { $0.kind == .table })
         if !scan.damage.isEmpty || isWrong {
             // The file is never left empty: a file without entries of its own is moved as a whole.
-            if scan.entries.allSatisfy({ isWrong && $0.kind == .table }) {
+            if scan.entries.allSatisfy({ isWrong && $0.kind != .state }) {
                 try setDamageAside(leaf, in: directory)
             } else {
                 _ = try rewrite(in: directory, unlessAbove: .infinity)
@@ -205,9 +205,14 @@ public enum WatermarkCondition: Sendable, Hashable, CustomStringConvertible {
 
     /// Returns the table's fault, unless the log has one.
     func combined(with tableFault: WatermarkCondition?) -> WatermarkCondition {
+        isComplete ? tableFault ?? self : self
+    }
+
+    /// Whether all states that were ever stored are known.
+    var isComplete: Bool {
         switch self {
-        case .unreadable, .lost, .damaged: self
-        case .firstContact, .intact, .notPersisted: tableFault ?? self
+        case .firstContact, .intact, .notPersisted: true
+        case .lost, .damaged, .unreadable: false
         }
     }
 

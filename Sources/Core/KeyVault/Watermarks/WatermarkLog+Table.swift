@@ -81,7 +81,8 @@ extension WatermarkLog {
         guard let named else { return false }
         switch tableState {
         case .absent: return true
-        case .intact: return tableNote.map { $0.name != named.name || $0.changes < named.changes } ?? true
+        // The last write of a head is not synced: a power loss may take back one change.
+        case .intact: return tableNote.map { $0.name != named.name || $0.changes + 1 < named.changes } ?? true
         case .damaged, .unreadable: return false
         }
     }
@@ -103,8 +104,9 @@ extension WatermarkLog {
                     if let open = table.open.last {
                         let isSame = open.isSameFile(as: found)
                         if isSame { found.damaged = open.damaged }
-                        if isSame || open.isContained(in: found, key: key) { table.open.removeLast() }
+                        if !isSame, open.isContained(in: found, key: key) { table.open.removeLast() }
                     }
+                    table.open.removeAll { $0.isSameFile(as: found) }
                     table.open.append(found)
                 } else {
                     table.state = .damaged

@@ -26,6 +26,8 @@ package final class WatermarkTable: Sendable {
         var unwritten: [NameTag: AcceptedState] = [:]
         var failure: String?
 
+        var isFull: Bool { states.count >= limit }
+
         func state(of name: NameTag) -> AcceptedState? {
             guard let known = looked[name], let known else { return states[name] }
             return states[name].map { $0.merged(with: known) } ?? known
@@ -125,9 +127,12 @@ package final class WatermarkTable: Sendable {
             load()
             if memory.withLock({ $0.isUnread }) { try log.setUnreadableAside() }
         }
-        try log.acceptLosses()
-        let states = memory.withLock { $0.states }
-        if !states.isEmpty { try log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) }) }
+        // Meanwhile no state is forgotten because of a table that is given up here.
+        try writing.withLock { _ throws(FileError) in
+            try log.acceptLosses()
+            let states = memory.withLock { $0.states }
+            if !states.isEmpty { try log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) }) }
+        }
         load()
     }
 
@@ -165,10 +170,7 @@ package final class WatermarkTable: Sendable {
             guard body(name, state.mark) else { return true }
         }
         let isComplete = log.forEachStored { name, state in known[name] != nil || body(name, state.mark) }
-        return switch condition {
-        case .firstContact, .intact, .notPersisted: isComplete
-        case .lost, .damaged, .unreadable: false
-        }
+        return isComplete && condition.isComplete
     }
 
     /// Merges the states that other processes have accepted meanwhile: a writer has to exceed all of them. A file that
@@ -233,7 +235,7 @@ extension WatermarkTable {
             for (name, mark) in marks {
                 let state = AcceptedState(mark: mark, isDurable: true, settled: mark.sequence)
                 memory.merge([name: state])
-                memory.unwritten[name] = state
+                memory.unwritten[name, default: state].merge(state)
             }
         }
         persist()
@@ -281,7 +283,7 @@ extension WatermarkTable {
                 verdict == .advances || (blob.isAcknowledged && state.settled > known?.settled ?? 0)
                 || state.isRefilled != known?.isRefilled
             memory.set(state, of: name, isNews: isNews)
-            return (Acceptance(verdict: verdict, anchor: state.anchor), isNews)
+            return (Acceptance(verdict: verdict, anchor: state.anchor), isNews || memory.isFull)
         }
         if isNews { persist() }
         return acceptance
@@ -297,23 +299,30 @@ extension WatermarkTable {
     private func persist() {
         writing.withLock { _ in
             let states = memory.withLock { $0.unwritten }
-            guard !states.isEmpty else { return }
-            do throws(FileError) {
-                try log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) })
-                memory.withLock { $0.noteWritten(states) }
-                forgetStored()
-            } catch {
-                memory.withLock { $0.failure = "\(error.sentence) \(error.advice)" }
+            if !states.isEmpty {
+                do throws(FileError) {
+                    try log.append(states.map { WatermarkEntry(name: $0.key, state: $0.value) })
+                    memory.withLock { $0.noteWritten(states) }
+                } catch {
+                    return memory.withLock { $0.failure = "\(error.sentence) \(error.advice)" }
+                }
             }
+            forgetStored()
         }
     }
 
-    /// Forgets states that the table has, each compared with it, when there are many.
+    /// Forgets states that the table has, each compared with it, when there are many. The others are written with the
+    /// next news, so that they can be forgotten later. The anchor of an earlier blob is in no file.
     private func forgetStored() {
-        let states = memory.withLock { $0.states.count >= $0.limit ? $0.states : [:] }
+        let states = memory.withLock { $0.isFull ? $0.states : [:] }.filter { !$0.value.formerAnchor.isKnown }
         if states.isEmpty { return }
         let stored = states.filter { name, state in log.isStoredHere(name, state) }
-        memory.withLock { $0.forget(stored) }
+        memory.withLock { memory in
+            memory.forget(stored)
+            for (name, state) in states where stored[name] == nil {
+                memory.unwritten[name, default: state].merge(state)
+            }
+        }
     }
 }
 

@@ -112,8 +112,6 @@ struct FileBackend: BlobBackend {
     }
 
     func names() throws(FileError) -> [String] {
-        // Of a container that was moved away, none.
-        _ = try anchor.place(of: ContainerLayout.records)
         var names: [String] = []
         try walk(ContainerLayout.records, maximumDepth: RecordName.maximumDepth) { entry throws(FileError) in
             // A partial list must not pass for a whole one; beyond the depth there are no records.
@@ -146,6 +144,8 @@ struct FileBackend: BlobBackend {
     }
 
     var isInPlace: Bool { anchor.isInPlace }
+
+    var containerNumber: UInt64 { anchor.number }
 
     func lock(_ address: BlobAddress, timeout: Duration, isCancelled: (() -> Bool)?) throws(FileError) -> HeldLock {
         try locks.acquire(address.lock, .exclusive, timeout: timeout, isCancelled: isCancelled)
@@ -261,6 +261,8 @@ package protocol BlobBackend: Sendable {
     /// The container that was opened is the one at its path. Otherwise its records are not absent, the container was
     /// moved away, removed or replaced.
     var isInPlace: Bool { get }
+    /// Distinguishes the open container from others that this process has open.
+    var containerNumber: UInt64 { get }
     /// Waits for the address's lock.
     func lock(_ address: BlobAddress, timeout: Duration, isCancelled: (() -> Bool)?) throws(FileError) -> HeldLock
     /// Takes the byte that shows that a lease's holder is alive, tried once; throws `FileError` `.lockTimeout` while it

@@ -34,13 +34,15 @@ package final class SuiteFile: Sendable {
     func contents() throws(StoreError) -> SuiteContents {
         let (store, known) = state.withLock { ($0.store, $0.contents) }
         if let known, known.isCurrent(store.watermarks), known.hasBegun(store.options) { return known }
-        let found = try followed()
-        let contents = try contents(in: found)
-        do throws(StoreError) { try found.reader.checkFreshness(of: contents, named: place.name.text) } catch {
-            found.reader.notice(error, at: place)
-            throw error
+        return try followed().onPresentContainer { found throws(StoreError) in
+            follow(found)
+            let contents = try contents(in: found)
+            do throws(StoreError) { try found.reader.checkFreshness(of: contents, named: place.name.text) } catch {
+                found.reader.notice(error, at: place)
+                throw error
+            }
+            return contents
         }
-        return contents
     }
 
     /// Returns the contents in a container that is known to be the group's, also with a timestamp in the future.

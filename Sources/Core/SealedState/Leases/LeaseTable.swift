@@ -77,7 +77,7 @@ struct LeaseTable {
         }
         for number in highest + 1...highest + Self.maximumPassedBy {
             do throws(StoreError) {
-                let fence = LeaseFence(lease: name, number: number)
+                let fence = LeaseFence(lease: name, number: number, container: reader.backend.containerNumber)
                 return HeldLease(fence: fence, place: place, presence: try presence(number, place))
             } catch {
                 guard error.code == .lockTimeout else { throw error }
@@ -92,6 +92,7 @@ struct LeaseTable {
     /// Returns a lease; the result is `true` if this program still held it.
     func end(_ lease: HeldLease, completed: Bool) throws(StoreError) -> Bool {
         let (place, fence) = (lease.place, lease.fence)
+        guard fence.container == reader.backend.containerNumber else { return false }
         return try writer.locked(place, writer.request()) { locked throws(StoreError) in
             guard var record = try current(place), record.number == fence.number, record.state == .held else {
                 return false
@@ -123,6 +124,9 @@ struct LeaseTable {
     ///   it.
     @discardableResult
     func require(_ fence: LeaseFence, _ place: RecordPlace) throws(StoreError) -> LeaseRecord {
+        guard fence.container == reader.backend.containerNumber else {
+            throw lost(fence, "It is of a container that was replaced.")
+        }
         let found: LeaseRecord?
         do throws(StoreError) { found = try current(place) } catch {
             guard error.isRejection else { throw error }

@@ -93,11 +93,8 @@ public struct LeaseFence: Sendable, Hashable {
     public let lease: String
     /// The number of the holder: +1 each time the lease is taken.
     public let number: UInt64
-
-    package init(lease: String, number: UInt64) {
-        self.lease = lease
-        self.number = number
-    }
+    /// The container of the lease's record: in another one the same number may belong to another holder.
+    let container: UInt64
 }
 
 /// Tries to take a lease, and waits for changes in between.

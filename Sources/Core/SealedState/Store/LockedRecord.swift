@@ -128,6 +128,7 @@ struct LockedRecord: ~Copyable {
         do throws(FileError) { try reader.backend.remove(place.address) } catch {
             throw StoreError(writing: error, place.name.text)
         }
+        guard reader.backend.isInPlace else { throw reader.moved("purge", place.name.text) }
     }
 
     /// Accepts the deletion. This user may never have read it: unless it is accepted before its mark is removed, the

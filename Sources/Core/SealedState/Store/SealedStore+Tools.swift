@@ -15,22 +15,25 @@ extension SealedStore {
         payload: RecordPayload, named name: String, onlyIf condition: WriteCondition = .always,
         holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) throws(StoreError) -> UInt64 {
-        let place = try places.place(name)
-        try writer.requireSafeStructure(of: payload, named: place.name.text)
-        return try writer.write(
-            payload, at: place,
-            writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout))
+        let request = writer.request(onlyIf: condition, holding: fence, durability: durability, timeout: timeout)
+        return try onPresentContainer { store throws(StoreError) in
+            let place = try store.places.place(name)
+            try store.writer.requireSafeStructure(of: payload, named: place.name.text)
+            return try store.writer.write(payload, at: place, request)
+        }
     }
 
     /// Returns a fresh, authentic payload after every check of a typed read except those that need the type.
     package func openPayload(named name: String) throws(StoreError) -> BlobOpener.Opened {
-        let place = try places.place(name)
-        let blob = try reader.acceptedBlob(at: place)
-        try blob.opened.plaintext.withUnsafeBytes { bytes throws(StoreError) in
-            try reader.requireSafeStructure(of: bytes, codec: blob.header.codec, named: place.name.text)
+        try onPresentContainer { store throws(StoreError) in
+            let (place, reader) = (try store.places.place(name), store.reader)
+            let blob = try reader.acceptedBlob(at: place)
+            try blob.opened.plaintext.withUnsafeBytes { bytes throws(StoreError) in
+                try reader.requireSafeStructure(of: bytes, codec: blob.header.codec, named: place.name.text)
+            }
+            try reader.checkFreshness(of: blob, at: place)
+            return blob.opened
         }
-        try reader.checkFreshness(of: blob, at: place)
-        return blob.opened
     }
 
     /// The records that must exist, written or deleted, because a state of theirs was accepted; in no order. Purged
@@ -54,12 +57,14 @@ extension SealedStore {
         if DefaultsSuite(holding: place.name) != nil, options.maximumRecordSize < suites.maximumSize {
             return try forSuites(suites).examine(name, contents: contents)
         }
-        do throws(StoreError) {
-            try reader.checkWithoutType(place, contents)
-            return ReadExamination(error: nil)
-        } catch {
-            guard error.code.check != nil else { throw error }
-            return ReadExamination(error: error)
+        return try onPresentContainer { store throws(StoreError) in
+            do throws(StoreError) {
+                try store.reader.checkWithoutType(place, contents)
+                return ReadExamination(error: nil)
+            } catch {
+                guard error.code.check != nil, store.backend.isInPlace else { throw error }
+                return ReadExamination(error: error)
+            }
         }
     }
 }
@@ -80,7 +85,9 @@ extension SealedStore {
             let names = try StoreError.onFiles("list", group.identifier) { () throws(FileError) in try backend.names() }
             let listed = includingReserved ? names : names.filter { (try? RecordName(stored: $0))?.isReserved != true }
             let missing = reader.missingNames(besides: names).filter { includingReserved || !$0.hasPrefix("_sealed/") }
-            return (listed + missing).sorted().compactMap(reader.listing)
+            let listings = (listed + missing).sorted().compactMap(reader.listing)
+            guard backend.isInPlace else { throw reader.moved("list", group.identifier) }
+            return listings
         }
     }
 }

@@ -188,13 +188,15 @@ extension SealedStore {
     /// - Parameter body: Called again if the container was replaced meanwhile.
     /// - Throws: The errors of `body`; `StoreError` `.containerMissing` or `.container` if there is no container to
     ///   follow to.
-    func onPresentContainer<Result>(
+    func onPresentContainer<Result: ~Copyable>(
         _ body: (SealedStore) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         var store = successor.withLock { $0 } ?? self
         for _ in 0..<Self.maximumFollowings {
             do throws(StoreError) { return try body(store) } catch {
-                if store.backend.isInPlace { throw error }
+                // The end of the caller's patience, and the caller's own error, are no fault of the container.
+                let isCallers = [.declined, .cancelled, .lockTimeout].contains(error.code)
+                if isCallers || store.backend.isInPlace { throw error }
                 store = try store.following()
                 successor.withLock { $0 = store === self ? nil : store }
             }

@@ -30,14 +30,19 @@ final class ContainerAnchor: Sendable {
         parent = root.leavesNoTrace ? nil : try? Directory.open(root.path.removingLastComponent())
     }
 
-    /// `true` if the open directory has the container's path. The path is looked up from `/`.
+    /// `false` if the path leads to no directory, or to another one. It is looked up from `/`. A path that cannot be
+    /// looked up now is no other one.
     var isInPlace: Bool {
         var status = stat()
         let result = path.withUnsafeBufferPointer { path in
-            path.baseAddress.map { fstatat(AT_FDCWD, $0, &status, AT_SYMLINK_NOFOLLOW) } ?? -1
+            path.baseAddress.map { fstatat(AT_FDCWD, $0, &status, AT_SYMLINK_NOFOLLOW) } ?? 0
         }
-        return result == 0 && identity.map { FileAttributes(status).isSameFile(as: $0) } ?? false
+        guard result == 0 else { return errno != ENOENT && errno != ENOTDIR }
+        return identity.map { FileAttributes(status).isSameFile(as: $0) } ?? true
     }
+
+    /// Distinguishes the directory from others for as long as it is open.
+    var number: UInt64 { identity?.inode ?? 0 }
 
     /// Returns the directory from which the file of a path in the container is found now, and its path there.
     ///
