@@ -88,6 +88,14 @@ import Testing
         #expect(code { _ = try other.read(Note.self) } == .absent)
     }
 
+    @Test func aListIsOfThePresentContainer() throws {
+        #expect(try store.list().count == 1)
+        moveAway()
+        #expect(code { _ = try store.list() } == .containerMissing)
+        _ = try fixture.open()
+        #expect(try store.list().isEmpty)
+    }
+
     @Test func aContainerThatComesBackIsFollowedBack() throws {
         moveAway()
         #expect(code { _ = try store.read(Note.self) } == .containerMissing)
@@ -150,6 +158,19 @@ import Testing
         }
         #expect(code == .leaseLost)
         #expect(self.code { _ = try store.read(Note.self) } == .absent)
+    }
+
+    /// Another user may hold the same number in another container.
+    @Test func aFenceIsOfOneContainer() async throws {
+        let code = await asyncCode {
+            _ = try await store.withLease("work", for: .seconds(30)) { fence in
+                try await store.write(Note(text: "in time"), holding: fence)
+                let other = LeaseFence(lease: fence.lease, number: fence.number, container: fence.container + 1)
+                try await store.write(Note(text: "by another"), holding: other)
+            }
+        }
+        #expect(code == .leaseLost)
+        #expect(try store.read(Note.self).text == "in time")
     }
 
     private func asyncCode(_ body: () async throws -> Void) async -> StoreError.Code? {

@@ -94,12 +94,13 @@ import Testing
         #expect(sandbox.log().load().condition == .intact)
     }
 
-    @Test func aLogThatOnlyNamesALostTableCanBeAccepted() throws {
+    @Test(arguments: [false, true]) func aLogThatOnlyNamesALostTableCanBeAccepted(_ isTakenOver: Bool) throws {
         try sandbox.record(0..<512)
         let log = sandbox.log()
+        if isTakenOver { try log.append([WatermarkEntry(.takenOver, Bytes16(filling: { $0[0] = 7 }), changes: 3)]) }
         let directory = try Directory.openOwn(log.directoryPath)
         _ = try log.rewrite(in: directory, unlessAbove: .infinity)
-        #expect(try SystemFile.read(path).count == WatermarkEntry.size)
+        #expect(try SystemFile.read(path).count == (isTakenOver ? 2 : 1) * WatermarkEntry.size)
         unlink(table)
         #expect(sandbox.log().load().condition == .lost)
         try sandbox.log().acceptLosses()
