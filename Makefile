@@ -85,7 +85,8 @@ TRAITS := Tools CommandLineConfiguration ProfileSignatures
 empty :=
 comma := ,
 ALL_TRAITS = $(subst $(empty) $(empty),$(comma),Service $(TRAITS))
-# Without Tools, which the last two enable, there are the libraries that a program links, and no tool.
+# Without Tools, which the last two enable, there are the libraries that a program links, and no tool. They are built by
+# target: `swift build --product` of such a library builds everything.
 LIBRARIES := SealedState KeyVault AppGroups SealedStateService SealedStateTestKit GroupFileCoordination GroupIPC \
     StateImport ContainerAudit AuditReports
 
@@ -103,7 +104,7 @@ traits: setup-build
 	    for product in $$products; do \
 	        echo "+ $(SWIFT) build $$traits ($$product)"; \
 	        $(SWIFT) build --scratch-path .build-traits $$traits \
-	            $$(test $$product = all || echo --product $$product) || exit 1; \
+	            $$(test $$product = all || echo --target $$product) || exit 1; \
 	    done; \
 	done
 

@@ -29,7 +29,7 @@ struct FileBackend: BlobBackend {
     }
 
     func read(_ address: BlobAddress, limit: Int) throws(FileError) -> [UInt8] {
-        let (directory, path) = try anchor.place(of: address.path)
+        let (directory, path) = try anchor.place(of: address)
         return try directory.read(path, limit: limit)
     }
 
@@ -218,8 +218,19 @@ package struct BlobAddress: Hashable, Sendable {
     package let name: RecordName
     /// The file's path below the container; for backends of files.
     package let path: String
+    /// The name of the container's directory, and the path below its parent, joined once for readings.
+    let container: String
+    let placedPath: String
     /// The lock's byte range in the container's lock file.
     package let lock: LockRange
+
+    init(_ name: RecordName, lock: LockRange, container: String) {
+        self.name = name
+        self.lock = lock
+        self.container = container
+        path = RecordFile.path(of: name)
+        placedPath = container + "/" + path
+    }
 }
 
 /// A store of sealed blobs. A backend sees sealed bytes only; it cannot open them.

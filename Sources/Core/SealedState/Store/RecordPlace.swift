@@ -2,6 +2,7 @@ package import AppGroups
 package import Sealing
 package import SharedFiles
 internal import Synchronization
+internal import SystemPackage
 
 /// The values derived from a record's name by hashing.
 package struct RecordPlace: Sendable {
@@ -11,12 +12,13 @@ package struct RecordPlace: Sendable {
     /// The current write has just listed the name: the value of the lower class that it replaces is no downgrade.
     var isBeingRaised = false
 
-    init(_ name: RecordName, group: String) {
+    /// - Parameter container: The name of the container's directory; for readings alone, any other works as well.
+    init(_ name: RecordName, group: String, container: String? = nil) {
         self.name = name
         context = BlobContext(group: group, kind: .record, name: name.text)
         let slot = context.nameTag.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
         address = BlobAddress(
-            name: name, path: RecordFile.path(of: name), lock: LockRange(slot: UInt64(littleEndian: slot)))
+            name, lock: LockRange(slot: UInt64(littleEndian: slot)), container: container ?? group)
     }
 }
 
@@ -26,9 +28,13 @@ package final class RecordPlaces: Sendable {
     private static let capacity = 1024
 
     private let group: String
+    private let container: String
     private let places = Mutex<[String: RecordPlace]>([:])
 
-    init(group: String) { self.group = group }
+    init(in container: GroupContainer) {
+        group = container.group.identifier
+        self.container = container.root.path.lastComponent?.string ?? group
+    }
 
     /// The place of a user's record.
     ///
@@ -58,7 +64,7 @@ package final class RecordPlaces: Sendable {
         // Swift compares strings by canonical equivalence, so strings of other bytes can be equal (U+212A and K). Names
         // are ASCII, whose equivalents are all longer in bytes: equal strings of equal length have the same bytes.
         if let known = places.withLock({ $0[name] }), known.name.text.utf8.count == name.utf8.count { return known }
-        let place = RecordPlace(try check(), group: group)
+        let place = RecordPlace(try check(), group: group, container: container)
         // Only users' names are cached: a cached name is not checked again.
         if place.name.isReserved { return place }
         places.withLock { places in

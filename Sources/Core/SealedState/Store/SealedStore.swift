@@ -75,7 +75,7 @@ public final class SealedStore: Sendable {
             throw StoreError(roster: error, "find the roster of")
         }
         let reader = RecordReader(
-            container, places: RecordPlaces(group: group.identifier), vault: vault, authority: authority,
+            container, places: RecordPlaces(in: container), vault: vault, authority: authority,
             options: options)
         self.init(vault, home, container, reader)
         try reader.requireStateAboveFloor()
@@ -103,7 +103,8 @@ public final class SealedStore: Sendable {
         self.init(
             store.vault, store.home, container,
             RecordReader(
-                container, places: store.places, vault: store.vault, authority: authority,
+                container, places: container === store.container ? store.places : RecordPlaces(in: container),
+                vault: store.vault, authority: authority,
                 options: options ?? store.options))
     }
 

@@ -48,7 +48,7 @@ final class ContainerAnchor: Sendable {
     ///
     /// - Throws: `FileError` `.notFound` if the open directory does not have the container's path any more; noticed
     ///   within a tenth of a second if the whole home was replaced.
-    func place(of file: String) throws(FileError) -> (Directory, String) {
+    func place(of file: BlobAddress) throws(FileError) -> (Directory, String) {
         let now = Self.milliseconds
         if let parent, now - lastWhole.load(ordering: .relaxed) < Self.longestShort {
             return (parent, path(of: file))
@@ -57,16 +57,11 @@ final class ContainerAnchor: Sendable {
             throw FileError(errno: ENOENT, operation: "open the directory", path: root.path.string)
         }
         lastWhole.store(now, ordering: .relaxed)
-        return parent.map { ($0, path(of: file)) } ?? (root, file)
+        return parent.map { ($0, path(of: file)) } ?? (root, file.path)
     }
 
-    /// Concatenated in one allocation.
-    private func path(of file: String) -> String {
-        var path = leaf
-        path.reserveCapacity(leaf.utf8.count + 1 + file.utf8.count)
-        path += "/"
-        path += file
-        return path
+    private func path(of file: BlobAddress) -> String {
+        file.container == leaf ? file.placedPath : "\(leaf)/\(file.path)"
     }
 
     /// The time of a clock that is read without a system call and cannot be set.
