@@ -86,7 +86,7 @@ empty :=
 comma := ,
 ALL_TRAITS = $(subst $(empty) $(empty),$(comma),Service $(TRAITS))
 # Without Tools, which the last two enable, there are the libraries that a program links, and no tool. They are built by
-# target: `swift build --product` of such a library builds everything.
+# target: `swift build --product` of such a library builds everything, examples that need Service too.
 LIBRARIES := SealedState KeyVault AppGroups SealedStateService SealedStateTestKit GroupFileCoordination GroupIPC \
     StateImport ContainerAudit AuditReports
 
@@ -94,17 +94,17 @@ TRAIT_SETS ?= none Service $(TRAITS) all
 
 traits: setup-build
 	@for set in $(TRAIT_SETS); do \
-	    products=all; \
+	    products="$(LIBRARIES) XcodeEntitlements sealctl"; \
 	    case $$set in \
 	    none) traits=--disable-default-traits; products="$(LIBRARIES)" ;; \
 	    Service) traits=--traits=Service; products="$(LIBRARIES)" ;; \
-	    all) traits=--traits=$(ALL_TRAITS) ;; \
+	    all) traits=--traits=$(ALL_TRAITS); products=all ;; \
 	    *) traits=--traits=$$set ;; \
 	    esac; \
 	    for product in $$products; do \
-	        echo "+ $(SWIFT) build $$traits ($$product)"; \
-	        $(SWIFT) build --scratch-path .build-traits $$traits \
-	            $$(test $$product = all || echo --target $$product) || exit 1; \
+	        case $$product in all) what= ;; sealctl) what="--product sealctl" ;; *) what="--target $$product" ;; esac; \
+	        echo "+ $(SWIFT) build $$traits $$what"; \
+	        $(SWIFT) build --scratch-path .build-traits $$traits $$what || exit 1; \
 	    done; \
 	done
 

@@ -111,8 +111,7 @@ struct InspectionTarget {
 
     private static func looksLikeFile(_ argument: String) -> Bool {
         if argument == "-" || ["/", "./", "../"].contains(where: { argument.hasPrefix($0) }) { return true }
-        var status = stat()
-        return lstat(argument, &status) == 0
+        return faccessat(AT_FDCWD, argument, F_OK, AT_SYMLINK_NOFOLLOW) == 0
     }
 
     /// Returns the name of the record whose place a path in the group's own container is. Such a file is treated as a
