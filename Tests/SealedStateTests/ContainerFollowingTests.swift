@@ -96,6 +96,17 @@ import Testing
         #expect(try store.list().isEmpty)
     }
 
+    /// A program that holds a record's lock in a container that was moved away blocks no writer of the present one.
+    @Test func aLockInAGivenUpContainerIsNotWaitedFor() throws {
+        let place = try store.places.place(Note.recordName)
+        let held = try store.backend.lock(place.address, timeout: .zero, isCancelled: nil)
+        moveAway()
+        let other = try fixture.open()
+        #expect(try store.write(Note(text: "present"), timeout: .milliseconds(1)) == 2)
+        #expect(try other.read(Note.self).text == "present")
+        held.unlock()
+    }
+
     @Test func aContainerThatComesBackIsFollowedBack() throws {
         moveAway()
         #expect(code { _ = try store.read(Note.self) } == .containerMissing)

@@ -94,6 +94,20 @@ import Testing
         #expect(sandbox.log().load().condition == .intact)
     }
 
+    /// The write of the head that ends a change may be lost, and no other.
+    @Test(arguments: [false, true]) func aPowerLossAfterAMoveIsNoLoss(_ isChanging: Bool) throws {
+        try sandbox.record(0..<2000)
+        let log = sandbox.log()
+        let directory = try Directory.openOwn(log.directoryPath)
+        let file = try LockFile(directory: directory, name: log.tableLeaf).acquire(
+            .whole, .exclusive, timeout: .zero)
+        var head = try #require(try WatermarkHashFile(reading: file.file, key: log.key))
+        try head.update(count: head.head.count, isChanging: isChanging, key: log.key)
+        file.unlock()
+        try log.append([WatermarkEntry(.table, head.head.id, changes: head.head.changes + 1)])
+        #expect(sandbox.log().load().condition == (isChanging ? .intact : .lost))
+    }
+
     @Test(arguments: [false, true]) func aLogThatOnlyNamesALostTableCanBeAccepted(_ isTakenOver: Bool) throws {
         try sandbox.record(0..<512)
         let log = sandbox.log()

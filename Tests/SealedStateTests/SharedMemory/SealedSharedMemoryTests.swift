@@ -36,6 +36,17 @@ import Testing
         #expect(throws: StoreError.self) { try body() }?.code
     }
 
+    @Test func aStoreOpensTheMemoryOfThePresentContainer() throws {
+        let store = try fixture.open()
+        #expect(rename(fixture.container, fixture.container + ".away") == 0)
+        let other = try fixture.open()
+        let memory = try store.sharedMemory("m", capacity: 1000)
+        try memory.write(Position(x: 1))
+        #expect(try other.sharedMemory("m", capacity: 1000).read(Position.self) == Position(x: 1))
+        #expect(try SystemFile.names(fixture.container + ".away").contains(".ipc") == false)
+        try clean()
+    }
+
     @Test func aValueIsReadAsItWasWritten() throws {
         let store = try fixture.open()
         let memory = try store.sharedMemory("m", capacity: 1000)

@@ -79,11 +79,15 @@ extension WatermarkLog {
     /// Returns whether the table that the log names is gone, or is another one or an older copy by now.
     func isLost(_ named: WatermarkEntry?) -> Bool {
         guard let named else { return false }
-        switch tableState {
-        case .absent: return true
-        // The last write of a head is not synced: a power loss may take back one change.
-        case .intact: return tableNote.map { $0.name != named.name || $0.changes + 1 < named.changes } ?? true
-        case .damaged, .unreadable: return false
+        return table.withLock { table in
+            switch table.state {
+            case .damaged, .unreadable: return false
+            case .absent: return true
+            case .intact:
+                guard let head = table.open.last?.contents.head, head.id == named.name.bytes else { return true }
+                // A power loss may take back the last write of a head, which ends a change and is not synced.
+                return head.changes + (head.isChanging ? 1 : 0) < named.changes
+            }
         }
     }
 
@@ -112,8 +116,7 @@ extension WatermarkLog {
                     table.state = .damaged
                 }
             } catch {
-                table.state =
-                    error.code == .notFound ? .absent : .unreadable("\(error.sentence) \(error.advice)")
+                table.state = error.code == .notFound ? .absent : .unreadable("\(error.sentence) \(error.advice)")
             }
             table.looks += 1
             tableLooks.store(table.open.isEmpty ? 0 : table.looks, ordering: .releasing)
@@ -334,7 +337,6 @@ extension WatermarkLog {
         lookForTable(in: directory, forgets: true)
     }
 
-    /// Returns whether the table has damaged slots.
     func hasDamagedSlots() -> Bool { !forEachStoredHere { _, _ in true } }
 
     /// Merges entries with those of the table.

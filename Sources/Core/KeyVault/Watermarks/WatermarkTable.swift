@@ -283,7 +283,8 @@ extension WatermarkTable {
                 verdict == .advances || (blob.isAcknowledged && state.settled > known?.settled ?? 0)
                 || state.isRefilled != known?.isRefilled
             memory.set(state, of: name, isNews: isNews)
-            return (Acceptance(verdict: verdict, anchor: state.anchor), isNews || memory.isFull)
+            let isDue = memory.isFull && memory.failure == nil
+            return (Acceptance(verdict: verdict, anchor: state.anchor), isNews || isDue)
         }
         if isNews { persist() }
         return acceptance
@@ -314,8 +315,8 @@ extension WatermarkTable {
     /// Forgets states that the table has, each compared with it, when there are many. The others are written with the
     /// next news, so that they can be forgotten later. The anchor of an earlier blob is in no file.
     private func forgetStored() {
-        let states = memory.withLock { $0.isFull ? $0.states : [:] }.filter { !$0.value.formerAnchor.isKnown }
-        if states.isEmpty { return }
+        guard let all = memory.withLock({ $0.isFull ? $0.states : nil }) else { return }
+        let states = all.filter { !$0.value.formerAnchor.isKnown }
         let stored = states.filter { name, state in log.isStoredHere(name, state) }
         memory.withLock { memory in
             memory.forget(stored)

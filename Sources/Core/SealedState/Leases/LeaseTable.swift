@@ -92,7 +92,10 @@ struct LeaseTable {
     /// Returns a lease; the result is `true` if this program still held it.
     func end(_ lease: HeldLease, completed: Bool) throws(StoreError) -> Bool {
         let (place, fence) = (lease.place, lease.fence)
-        guard fence.container == reader.backend.containerNumber else { return false }
+        guard fence.container == reader.backend.containerNumber else {
+            guard reader.backend.isInPlace else { throw reader.moved("end the lease", fence.lease) }
+            return false
+        }
         return try writer.locked(place, writer.request()) { locked throws(StoreError) in
             guard var record = try current(place), record.number == fence.number, record.state == .held else {
                 return false

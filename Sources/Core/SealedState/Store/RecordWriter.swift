@@ -111,13 +111,15 @@ extension RecordWriter {
         _ place: RecordPlace, _ request: WriteRequest, _ seen: SeenHeader = SeenHeader(),
         looking isLooking: Bool = false, _ body: (borrowing LockedRecord) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
+        // A holder in a container that was moved away must not keep this writer from the present one.
+        guard reader.backend.isInPlace else { throw reader.moved("write", place.name.text) }
         let lock: HeldLock
         do throws(FileError) {
             lock = try reader.backend.lock(place.address, timeout: request.timeout, isCancelled: request.isCancelled)
         } catch {
             throw StoreError(writing: error, place.name.text)
         }
-        // The lock of a container that was moved away excludes no other program.
+        // Moved away while this program waited: then the lock excludes no other program.
         guard reader.backend.isInPlace else { throw reader.moved("write", place.name.text) }
         // States that other processes accepted since: they would refuse a write below those.
         reader.watermarks.refresh()

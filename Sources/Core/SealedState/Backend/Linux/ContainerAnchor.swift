@@ -42,7 +42,7 @@ final class ContainerAnchor: Sendable {
     }
 
     /// Distinguishes the directory from others for as long as it is open.
-    var number: UInt64 { identity?.inode ?? 0 }
+    var number: UInt64 { identity.map { $0.inode ^ $0.device &* 0x9E37_79B9_7F4A_7C15 } ?? 0 }
 
     /// Returns the directory from which the file of a path in the container is found now, and its path there.
     ///
