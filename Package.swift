@@ -51,6 +51,7 @@ let package = Package(
     name: "SealedState",
     products: [
         .library(name: "SealedState", targets: ["SealedState"]),
+        .library(name: "SealedBackends", targets: ["SealedBackends"]),
         .library(name: "KeyVault", targets: ["KeyVault"]),
         .library(name: "AppGroups", targets: ["AppGroups"]),
         .library(name: "SealedStateService", targets: ["SealedStateService"]),
@@ -106,9 +107,10 @@ let package = Package(
         library("Core", "SharedFiles", ["CLinux", system]),
         library("Core", "PropertyLists"),
 
-        // Changes of files, the blob format, and app groups with their containers.
+        // Changes of files, the blob format, stores of blobs, and app groups with their containers.
         library("Core", "FileMonitoring", ["SharedFiles", "CLinux"]),
         library("Core", "Sealing", ["CryptoPrimitives"]),
+        library("Core", "SealedBackends", ["SharedFiles"]),
         library("Core", "AppGroups", ["FileMonitoring", "SharedFiles", "PropertyLists", "CLinux", system]),
 
         // The keychain, and the store.
@@ -116,7 +118,7 @@ let package = Package(
         library(
             "Core", "SealedState",
             [
-                "KeyVault", "Sealing", "AppGroups", "FileMonitoring", "SharedFiles", "PropertyLists",
+                "KeyVault", "SealedBackends", "Sealing", "AppGroups", "FileMonitoring", "SharedFiles", "PropertyLists",
                 "CryptoPrimitives", system,
             ]),
 
@@ -129,7 +131,7 @@ let package = Package(
             ]),
         library(
             "Kits", "SealedStateTestKit",
-            ["SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives"]),
+            ["SealedState", "SealedBackends", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives"]),
 
         // Coordinated access to files; semaphores, memory and sockets; plaintext of other programs into sealed form.
         library("Kits", "GroupFileCoordination", ["AppGroups", "FileMonitoring", "SharedFiles", system]),
@@ -262,8 +264,8 @@ let package = Package(
         .testTarget(
             name: "SealedStateTests",
             dependencies: [
-                "SealedState", "SealedStateTestKit", "StateImport", "GroupIPC", "KeyVault", "Sealing", "AppGroups",
-                "SharedFiles", "PropertyLists", "CryptoPrimitives", "TestSupport", "sealed-probe",
+                "SealedState", "SealedStateTestKit", "StateImport", "GroupIPC", "KeyVault", "SealedBackends", "Sealing",
+                "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives", "TestSupport", "sealed-probe",
             ],
             swiftSettings: swiftSettings),
         .testTarget(

@@ -46,6 +46,10 @@ struct ConfirmationTests {
             preparation: "K=$($S vault keys --json | grep -o '[0-9a-f]\\{32\\}' | head -n 1); $S vault rotate",
             state: "$S vault keys --json"),
         Case(words: "container reset", preparation: "echo '{}' | $S put a -", state: "$S list --json; \(trash)"),
+        Case(
+            words: "container accept --former",
+            preparation: "echo '{}' | $S put a -; P=$($S container path); cp -a $P former; $S container reset --yes; "
+                + "rm -r $P/*; cp -a former/* $P/", state: "$S get a || true"),
         Case(words: "container trash empty", preparation: "$S container reset --yes", state: trash),
         Case(
             words: "container trash restore --replace $N",

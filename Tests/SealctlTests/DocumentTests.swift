@@ -128,6 +128,7 @@ import Testing
         ("`vault lock`", ["vault", "lock"]), ("`vault slot remove`, `vault rekey`", ["vault", "rekey", "--yes"]),
         ("`container list`", ["container", "list"]), ("`container path`", ["container", "path"]),
         ("`container usage`", ["container", "usage"]), ("`container reset`", ["container", "reset", "--yes"]),
+        ("`container accept`", ["container", "accept", "--yes"]),
         ("`container quota`", ["container", "quota"]), ("`writer new`", ["writer", "new", "key"]),
         ("`roster init`", ["roster", "init", "--team-key", "key", "--unprotected"]),
         ("`entitlements explain`", ["entitlements", "explain", "ENT001"]),

@@ -18,7 +18,7 @@ import Testing
     ].map { "defaults \($0)" }
 
     static let containerCommands = [
-        "list", "path", "members", "register", "unregister", "reset", "usage", "quota", "trash", "trash list",
+        "list", "path", "members", "register", "unregister", "reset", "accept", "usage", "quota", "trash", "trash list",
         "trash restore", "trash empty",
     ].map { "container \($0)" }
 

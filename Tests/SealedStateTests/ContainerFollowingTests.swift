@@ -99,7 +99,7 @@ import Testing
     /// A program that holds a record's lock in a container that was moved away blocks no writer of the present one.
     @Test func aLockInAGivenUpContainerIsNotWaitedFor() throws {
         let place = try store.places.place(Note.recordName)
-        let held = try store.backend.lock(place.address, timeout: .zero, isCancelled: nil)
+        let held = try store.reader.locks.lock(place.lock, timeout: .zero)
         moveAway()
         let other = try fixture.open()
         #expect(try store.write(Note(text: "present"), timeout: .milliseconds(1)) == 2)

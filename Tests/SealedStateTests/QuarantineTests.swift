@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SealedBackends
 import Sealing
 import TestSupport
 import Testing
@@ -262,8 +263,8 @@ import Testing
 
     @Test func theSameFileIsKeptOnce() throws {
         let place = try store.places.place("note")
-        let first = try store.backend.quarantine(place.address, reason: "tampered: it is", copyLimit: 1 << 20)
-        #expect(try store.backend.quarantine(place.address, reason: "tampered: again", copyLimit: 1 << 20) == first)
+        let first = try store.backend.preserve(place.key, reason: "tampered: it is", limit: 1 << 20)
+        #expect(try store.backend.preserve(place.key, reason: "tampered: again", limit: 1 << 20) == first)
         #expect(try names().count == 1)
         // The original is in its place.
         #expect(try store.read(Note.self).number == 3)
@@ -274,7 +275,7 @@ import Testing
         var last: String?
         for number in 0..<70 {
             try fixture.plant(Array("damaged \(number)".utf8))
-            last = try store.backend.quarantine(place.address, reason: "malformed: it is", copyLimit: 1 << 20)
+            last = try store.backend.preserve(place.key, reason: "malformed: it is", limit: 1 << 20)
         }
         #expect(last == nil)
         #expect(try names().count == 64)

@@ -1,5 +1,6 @@
 internal import AppGroups
 package import KeyVault
+internal import SealedBackends
 package import Sealing
 package import SharedFiles
 
@@ -19,6 +20,42 @@ extension StoreError {
             }
         self.init(
             code, operation, subject, error.sentence, advice: error.advice, errno: error.errno, cause: error)
+    }
+
+    /// Converts the error of a backend. Behind that of files is the error of the file, which says more.
+    init(_ error: BackendError, _ operation: String, _ subject: String) {
+        if let file = error.cause as? FileError {
+            self.init(file, operation, subject)
+            return
+        }
+        self.init(
+            Self.code(of: error.code), operation, subject, error.sentence, advice: error.advice, errno: error.errno,
+            cause: error)
+    }
+
+    private static func code(of code: BackendError.Code) -> Code {
+        switch code {
+        case .conflict, .indeterminate: .conflict
+        case .durabilityUnknown: .durabilityUnknown
+        case .timeout: .lockTimeout
+        case .full: .noSpace
+        case .quotaExceeded: .quotaExceeded
+        case .readOnly: .readOnly
+        case .denied: .permissionDenied
+        case .notABlob: .malformed
+        case .gone: .containerMissing
+        case .tooLarge: .tooLarge
+        default: .file
+        }
+    }
+
+    /// Converts the error of a backend's write, as that of a file's.
+    init(writing error: BackendError, _ subject: String) {
+        if let file = error.cause as? FileError {
+            self.init(writing: file, subject)
+        } else {
+            self.init(error, "write", subject)
+        }
     }
 
     /// Converts the error of a write. A write replaces anything in a record's place, so a link, a pipe or a directory
@@ -98,6 +135,15 @@ extension StoreError {
         _ operation: String, _ subject: String, _ body: () throws(FileError) -> Result
     ) throws(StoreError) -> Result {
         do throws(FileError) { return try body() } catch { throw StoreError(error, operation, subject) }
+    }
+}
+
+extension StoreError {
+    /// Runs a step on the backend and converts its failure into a store's.
+    static func onBackend<Result>(
+        _ operation: String, _ subject: String, _ body: () throws(BackendError) -> Result
+    ) throws(StoreError) -> Result {
+        do throws(BackendError) { return try body() } catch { throw StoreError(error, operation, subject) }
     }
 }
 

@@ -131,6 +131,8 @@ extension StoreError {
         /// The new value is in place, but the container's lock file was replaced during the write: another program may
         /// have written at the same moment, and one of the two values is lost.
         public static let lockLost = Code(rawValue: "lockLost")
+        /// Whether the value was written is unknown: the backend's answer was lost, and the record has changed since.
+        public static let outcomeUnknown = Code(rawValue: "outcomeUnknown")
         /// Another program holds the lease by now; nothing was written.
         public static let leaseLost = Code(rawValue: "leaseLost")
         /// Other programs held the lease for the whole time limit.

@@ -13,8 +13,25 @@ extension Directory {
     /// - Parameter limit: a larger file is rejected as `tooLarge`, before anything is allocated. A file that grows
     ///   meanwhile is read up to the limit; one that shrinks returns the rest.
     package func read(_ relative: String, limit: Int) throws(FileError) -> [UInt8] {
-        let (opened, size) = try openContent(relative)
+        let (opened, status) = try openContent(relative)
         defer { close(opened) }
+        return try content(of: opened, Int64(status.st_size), relative, limit)
+    }
+
+    /// Reads a whole regular file and holds it open.
+    package func hold(_ relative: String, limit: Int) throws(FileError) -> HeldContent {
+        let (opened, status) = try openContent(relative)
+        do throws(FileError) {
+            return HeldContent(try content(of: opened, Int64(status.st_size), relative, limit), opened, status)
+        } catch {
+            close(opened)
+            throw error
+        }
+    }
+
+    private func content(
+        of opened: Int32, _ size: Int64, _ relative: String, _ limit: Int
+    ) throws(FileError) -> [UInt8] {
         if size > limit { throw FileError(.tooLarge, operation: "read", path: display(relative)) }
         // One byte more than expected: a short read shows the end, so the common case is a single call.
         var bytes = try read(opened, relative, offset: 0, count: Int(size) + 1, end: Int(size))
@@ -29,8 +46,9 @@ extension Directory {
 
     /// Reads at most the first `count` bytes of a regular file; returns them with the file's size.
     package func readPrefix(_ relative: String, count: Int) throws(FileError) -> (bytes: [UInt8], size: Int64) {
-        let (opened, size) = try openContent(relative)
+        let (opened, status) = try openContent(relative)
         defer { close(opened) }
+        let size = Int64(status.st_size)
         return (try read(opened, relative, offset: 0, count: min(count, Int(size))), size)
     }
 
@@ -48,14 +66,14 @@ extension Directory {
         return FileAttributes(status)
     }
 
-    /// Returns the open file and its size; the caller closes it.
-    private func openContent(_ relative: String) throws(FileError) -> (descriptor: Int32, size: Int64) {
+    /// Returns the open file and its attributes; the caller closes it.
+    private func openContent(_ relative: String) throws(FileError) -> (descriptor: Int32, status: stat) {
         try RelativePath.check(relative, "open", in: self)
         let opened = openToRead(relative, contentFlags)
         if opened < 0 { throw error(-opened, "open", relative) }
         var status = stat()
         let number = fstat(opened, &status) < 0 ? errno : 0
-        if number == 0 && status.st_mode & S_IFMT == S_IFREG { return (opened, Int64(status.st_size)) }
+        if number == 0 && status.st_mode & S_IFMT == S_IFREG { return (opened, status) }
         close(opened)
         if number != 0 { throw error(number, "examine", relative) }
         throw FileError(.notRegularFile, operation: "open", path: display(relative))
@@ -72,6 +90,46 @@ extension Directory {
         }
         if result < 0 { throw error(Int32(-result), "read", relative) }
         return bytes
+    }
+}
+
+/// The content of a regular file that is held open: while it is, no other file can have its inode number, so one lookup
+/// of the name shows whether it still names this file.
+package struct HeldContent: ~Copyable, Sendable {
+    package let bytes: [UInt8]
+    private let file: Int32
+    private let identity: Identity
+
+    /// The attributes that no change of a file preserves. Only the system sets the time of an inode's last change;
+    /// writing into the file in place changes it as well.
+    private struct Identity: Equatable {
+        let device: dev_t
+        let inode: ino_t
+        let changedSeconds: Int
+        let changedNanoseconds: Int
+
+        init(_ status: stat) {
+            device = status.st_dev
+            inode = status.st_ino
+            changedSeconds = status.st_ctim.tv_sec
+            changedNanoseconds = status.st_ctim.tv_nsec
+        }
+    }
+
+    fileprivate init(_ bytes: [UInt8], _ file: Int32, _ status: stat) {
+        self.bytes = bytes
+        self.file = file
+        identity = Identity(status)
+    }
+
+    deinit { close(file) }
+
+    /// Returns `true` if a name still denotes this file, unchanged. Links in the path above it are followed. That is
+    /// harmless, since only the file that was opened without them counts.
+    package func isNamed(_ relative: String, in directory: Directory) -> Bool {
+        var status = stat()
+        let result = relative.withCString { fstatat(directory.descriptor.rawValue, $0, &status, AT_SYMLINK_NOFOLLOW) }
+        return result == 0 && Identity(status) == identity
     }
 }
 

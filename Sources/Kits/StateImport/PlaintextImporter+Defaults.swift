@@ -148,10 +148,7 @@ final class DefaultsForm: SealedForm {
 
     func makeDurable() throws(StoreError) {
         let file = try store.suiteForImport(suite).file
-        let backend = try file.followed().backend
-        do throws(FileError) { try backend.makeDurable(file.place.address) } catch {
-            throw StoreError(error, "make durable", suite)
-        }
+        try file.followed().makeDurable(file.place)
     }
 
     private static func different(

@@ -91,9 +91,7 @@ final class RecordForm: SealedForm {
     }
 
     func makeDurable() throws(StoreError) {
-        do throws(FileError) { try store.backend.makeDurable(place.address) } catch {
-            throw StoreError(error, "make durable", target)
-        }
+        try store.makeDurable(place)
     }
 }
 

@@ -47,14 +47,14 @@ struct RotationPaceTests {
 
     @Test func theThrottleIsNotAwaitedUnderALock() throws {
         try sandbox.write(3)
-        let addresses = try (0..<3).map { try sandbox.store.places.place("r\($0)").address }
+        let locks = try (0..<3).map { try sandbox.store.places.place("r\($0)").lock }
         let refused = Mutex(0)
         let waiting = Waiting()
         var clock = waiting.clock
         let (store, sleep) = (sandbox.store, clock.sleep)
         clock.sleep = { span in
-            for address in addresses {
-                let isFree = (try? store.backend.lock(address, timeout: .zero, isCancelled: nil))?.unlock() != nil
+            for lock in locks {
+                let isFree = (try? store.reader.locks.lock(lock, timeout: .zero))?.unlock() != nil
                 if !isFree { refused.withLock { $0 += 1 } }
             }
             sleep(span)
@@ -137,7 +137,7 @@ struct RotationPaceTests {
     @Test func aBlobWhoseLockIsHeldHoldsTheRotationUpAndIsNamed() throws {
         try sandbox.write(2)
         let place = try sandbox.store.places.place("r1")
-        let lock = try sandbox.store.backend.lock(place.address, timeout: .zero, isCancelled: nil)
+        let lock = try sandbox.store.reader.locks.lock(place.lock, timeout: .zero)
         let report = try sandbox.rotate {
             $0.lockTimeout = .milliseconds(20)
             $0.maximumPasses = 2

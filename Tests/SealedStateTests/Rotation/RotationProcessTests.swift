@@ -42,7 +42,7 @@ struct RotationProcessTests {
     @Test func aWriterThatWasStoppedWithTheOldKeyInHandIsWaitedFor() throws {
         try sandbox.write(2)
         let place = try sandbox.store.places.place("new")
-        let lock = try sandbox.store.backend.lock(place.address, timeout: .zero, isCancelled: nil)
+        let lock = try sandbox.store.reader.locks.lock(place.lock, timeout: .zero)
         let blob = try sandbox.forge("new", sequence: 1)
         let rotation = try sandbox.child("rotate")
         while let line = try rotation.readLine(), line != "walk 2" {}
@@ -56,7 +56,7 @@ struct RotationProcessTests {
     @Test func aWriterThatStaysStoppedEndsTheRotationForNow() throws {
         try sandbox.write(2)
         let place = try sandbox.store.places.place("new")
-        let lock = try sandbox.store.backend.lock(place.address, timeout: .zero, isCancelled: nil)
+        let lock = try sandbox.store.reader.locks.lock(place.lock, timeout: .zero)
         #expect(code { try sandbox.rotate { $0.lockTimeout = .milliseconds(50) } } == .lockTimeout)
         #expect(try sandbox.epochs(2) == [2, 2])
         #expect(try sandbox.store.rotationStatus().isRotating)

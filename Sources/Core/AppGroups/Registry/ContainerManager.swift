@@ -105,7 +105,8 @@ struct ContainerManager: Sendable {
 extension ContainerManager {
     /// Creates the group's missing container.
     func make(
-        _ held: borrowing HeldRegistry, _ state: inout State, style: ContainerStyle, sharing: Sharing
+        _ held: borrowing HeldRegistry, _ state: inout State, style: ContainerStyle, sharing: Sharing,
+        placing files: [String: [UInt8]] = [:]
     ) throws(AppGroupError) -> Directory {
         var entry = state.entry ?? RegistryEntry(group: group, style: style)
         entry.countContainer()
@@ -113,7 +114,7 @@ extension ContainerManager {
         // A group's next container is shared like its last one; its members would otherwise be locked out.
         let sharing = sharing == .ownerOnly && state.entry != nil ? held.sharing : sharing
         let maker = ContainerMaker(group: group, containers: state.containers, sharing: sharing)
-        let root = try entry.style == .named ? maker.makeNamed() : maker.makeOpaque(entry)
+        let root = try entry.style == .named && files.isEmpty ? maker.makeNamed() : maker.make(entry, placing: files)
         if entry.style == .opaque || state.entry != nil { try held.write(entry) }
         if entry.style == .named, state.entry != nil { try ContainerCopy.write(entry, in: root) }
         state.entry = entry
@@ -178,9 +179,9 @@ struct ContainerMaker {
         }
     }
 
-    /// Creates the directory under a temporary name and renames it with its copy in it: an opaque directory without a
-    /// copy would belong to no group.
-    func makeOpaque(_ entry: RegistryEntry) throws(AppGroupError) -> Directory {
+    /// Creates the directory under a temporary name and renames it with its copy in it, since an opaque directory without
+    /// a copy would belong to no group, and with other files.
+    func make(_ entry: RegistryEntry, placing files: [String: [UInt8]]) throws(AppGroupError) -> Directory {
         removeStaleFiles()
         let temporary = temporaryPrefix + String(UInt32.random(in: .min ... .max), radix: 16) + Self.suffix
         let root = try onFiles { () throws(FileError) in
@@ -190,9 +191,15 @@ struct ContainerMaker {
         try ContainerCopy.write(entry, in: root)
         let name = entry.directory ?? group.identifier
         return try onFiles { () throws(FileError) in
+            for (path, bytes) in files { try place(bytes, at: path, in: root) }
             try containers.move(temporary, to: containers, as: name)
             return try containers.directory(name)
         }
+    }
+
+    private func place(_ bytes: [UInt8], at path: String, in root: Directory) throws(FileError) {
+        if let end = path.lastIndex(of: "/") { _ = try root.makeDirectory(String(path[..<end]), sharing: sharing) }
+        try root.replace(path, with: bytes, mode: sharing.fileMode, group: sharing.groupID, durability: .durable)
     }
 
     private func requireShareable() throws(FileError) {

@@ -95,13 +95,22 @@ extension GroupRegistry {
     ///   ``unregister(_:)``.
     @discardableResult
     public func reset(entitlements: EntitlementPolicy = .program) throws(AppGroupError) -> String? {
+        try reset(placing: [:], entitlements: entitlements)
+    }
+
+    /// Empties the container, and places files in the new one before it has its name.
+    ///
+    /// - Parameter files: Their contents by the path below the container.
+    package func reset(
+        placing files: [String: [UInt8]], entitlements: EntitlementPolicy = .program
+    ) throws(AppGroupError) -> String? {
         try entitlements.require(group)
         try requireKnown("reset")
         return try manager.change(toleratesAbsence: true) { held, state throws(AppGroupError) in
             guard let entry = state.entry else { throw .notRegistered(of: group, "reset the container of", in: home) }
             let sharing = state.root.map(ContainerManager.sharing) ?? held.sharing
             let trashed = try manager.giveUp(held, &state)
-            _ = try manager.make(held, &state, style: entry.style, sharing: sharing)
+            _ = try manager.make(held, &state, style: entry.style, sharing: sharing, placing: files)
             if let entry = state.entry { try manager.record(entry, held, &state) }
             return trashed
         }

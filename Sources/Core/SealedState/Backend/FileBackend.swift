@@ -1,55 +1,130 @@
 internal import AppGroups
 internal import CryptoPrimitives
 internal import FoundationEssentials
-package import SharedFiles
+internal import SealedBackends
+internal import SharedFiles
+internal import Synchronization
 
 /// Blobs as files in the container, at the paths of `RecordFile`.
 ///
 /// The mode and unix group of a new file follow from the container's sharing, never from the umask or from a file that
 /// another program created in the meantime.
-struct FileBackend: BlobBackend {
+struct FileBackend: SealedBackend {
+    let traits = BackendTraits()
+    private let container: GroupContainer
     private let root: Directory
     private let anchor: ContainerAnchor
     private let sharing: Sharing
-    private let locks: LockFile
-    private let leases: LockFile
     private let quota: QuotaGate
     private let reserve: DeletionReserve
 
-    init(container: GroupContainer) {
+    /// - Parameter anchor: The container's place.
+    init(_ container: GroupContainer, at anchor: ContainerAnchor) {
+        self.container = container
+        self.anchor = anchor
         root = container.root
-        anchor = ContainerAnchor(of: root)
         quota = container.quotaGate
         reserve = DeletionReserve(in: container.root, prefix: ContainerLayout.reservePrefix)
         sharing = container.sharing
-        locks = LockFile(
-            directory: container.root, name: ContainerLayout.lockFile, mode: container.sharing.fileMode)
-        leases = LockFile(
-            directory: container.root, name: ContainerLayout.leaseFile, mode: container.sharing.fileMode)
     }
 
-    func read(_ address: BlobAddress, limit: Int) throws(FileError) -> [UInt8] {
-        let (directory, path) = try anchor.place(of: address)
-        return try directory.read(path, limit: limit)
-    }
-
-    func readPrefix(_ address: BlobAddress, count: Int) throws(FileError) -> [UInt8]? {
-        do throws(FileError) {
-            return try root.readPrefix(address.path, count: count).bytes
-        } catch {
-            guard error.code == .notFound else { throw error }
-            return nil
+    func head(_ key: BackendKey) throws(BackendError) -> BlobHead? {
+        try Self.present("read", key) { () throws(FileError) in
+            BlobHead(key, bytes: try root.readPrefix(location(of: key).path, count: BlobHead.size).bytes)
         }
     }
 
-    func hold(_ address: BlobAddress) throws(FileError) -> any HeldBlob {
-        try HeldFile(address.path, in: root, beside: anchor)
+    func read(_ key: BackendKey, limit: Int) throws(BackendError) -> (any HeldBlob)? {
+        do throws(FileError) {
+            let file = try location(of: key)
+            let (directory, path) = try anchor.place(of: file)
+            return HeldFile(try directory.hold(path, limit: limit), file, anchor)
+        } catch {
+            if error.code == .notFound { return nil }
+            throw BackendError(error, "read", key)
+        }
     }
 
-    func replace(
-        _ address: BlobAddress, with blob: [UInt8], durability: Durability, isDeletion: Bool
+    func commit(_ writes: [BackendWrite], durability: Durability) throws(BackendError) {
+        guard let write = writes.first else { return }
+        guard writes.count == 1 else {
+            throw BackendError(.unsupported, "write", write.key.name, "Files are written one at a time.")
+        }
+        do throws(FileError) {
+            let path = try location(of: write.key).path
+            switch write.change {
+            case .put(let blob): try replace(path, with: blob, durability, isDeletion: write.isDeletion)
+            case .remove: try remove(path, durability)
+            case .nothing: break
+            }
+        } catch {
+            throw BackendError(error, "write", write.key)
+        }
+    }
+
+    /// Writes nothing that is not decided when it returns, so only the present file is left to be synced.
+    func settle(_ key: BackendKey) throws(BackendError) -> BlobHead? {
+        let head = try Self.present("make durable", key) { () throws(FileError) in
+            try root.makeDurable(location(of: key).path)
+            return true
+        }
+        return head == nil ? nil : try self.head(key)
+    }
+
+    func scan(_ prefix: String, after key: BackendKey?, limit: Int) throws(BackendError) -> [BlobHead] {
+        let names: [String]
+        do throws(FileError) { names = try self.names() } catch {
+            throw BackendError(error, "list", BackendKey(prefix))
+        }
+        let keys = names.lazy.filter { $0.hasPrefix(prefix) }.map { BackendKey($0) }
+            .filter { name in key.map { $0 < name } ?? true }
+        var heads: [BlobHead] = []
+        for key in keys {
+            if heads.count == limit { break }
+            // A file that cannot be read is listed; one that was removed meanwhile is not.
+            guard let head = Result(catching: { () throws(BackendError) in try head(key) }).listed(as: key) else {
+                continue
+            }
+            heads.append(head)
+        }
+        return heads
+    }
+
+    func changes(
+        after cursor: BackendCursor?, _ notify: @escaping @Sendable () -> Void
+    ) throws(BackendError) -> any BackendChanges {
+        try FileChanges(container, at: anchor, isResync: cursor != nil, notify)
+    }
+
+    func preserve(_ key: BackendKey, reason: String, limit: Int) throws(BackendError) -> String? {
+        do throws(FileError) { return try quarantine(key, reason, limit) } catch {
+            throw BackendError(error, "keep in quarantine", key)
+        }
+    }
+
+    func keepReserve() { reserve.keep() }
+
+    private func location(of key: BackendKey) throws(FileError) -> FileLocation {
+        if let file = key.file { return file }
+        guard let name = try? RecordName(stored: key.name) else {
+            throw FileError(.invalidName, operation: "find the file of", path: key.name)
+        }
+        return FileLocation(RecordFile.path(of: name), container: "")
+    }
+
+    /// Returns nil if there is no file.
+    private static func present<Result>(
+        _ operation: String, _ key: BackendKey, _ body: () throws(FileError) -> Result
+    ) throws(BackendError) -> Result? {
+        do throws(FileError) { return try body() } catch {
+            if error.code == .notFound { return nil }
+            throw BackendError(error, operation, key)
+        }
+    }
+
+    private func replace(
+        _ path: String, with blob: [UInt8], _ durability: Durability, isDeletion: Bool
     ) throws(FileError) {
-        let path = address.path
         try quota.admit(path, size: blob.count, isDeletion: isDeletion)
         try blob.withRawBytes { blob throws(FileError) in
             do throws(FileError) {
@@ -61,10 +136,8 @@ struct FileBackend: BlobBackend {
             }
         }
         // Removing a setting writes the rest of its suite.
-        if address.name.text.hasPrefix(DefaultsSuite.namePrefix) { reserve.expect(blob.count) }
+        if RecordFile.isSuite(path) { reserve.expect(blob.count) }
     }
-
-    func keepReserve() { reserve.keep() }
 
     private func put(
         _ blob: UnsafeRawBufferPointer, _ path: String, _ durability: Durability, isDeletion: Bool
@@ -77,22 +150,25 @@ struct FileBackend: BlobBackend {
             path, with: blob, mode: sharing.fileMode, group: sharing.groupID, durability: durability)
     }
 
-    func remove(_ address: BlobAddress) throws(FileError) { try root.remove(address.path, durability: .durable) }
+    private func remove(_ path: String, _ durability: Durability) throws(FileError) {
+        do throws(FileError) { try root.remove(path, durability: durability) } catch {
+            if error.code != .notFound { throw error }
+        }
+    }
 
-    func makeDurable(_ address: BlobAddress) throws(FileError) { try root.makeDurable(address.path) }
-
-    func quarantine(_ address: BlobAddress, reason: String, copyLimit: Int) throws(FileError) -> String? {
-        let name = QuarantineName(of: address.name, try root.attributes(address.path))
+    private func quarantine(_ key: BackendKey, _ reason: String, _ limit: Int) throws(FileError) -> String? {
+        let path = try location(of: key).path
+        let name = QuarantineName(of: key.name, try root.attributes(path))
         if try root.exists(name.path) { return name.path }
         try makeDirectory(ContainerLayout.quarantine)
         let kept = try root.directory(ContainerLayout.quarantine).entries()
         guard kept.count(where: { name.isOfSameRecord($0.name) }) < QuarantineName.maximumPerRecord else { return nil }
         do throws(FileError) {
-            try root.link(address.path, as: name.path)
+            try root.link(path, as: name.path)
         } catch {
-            if error.code != .alreadyExists { try copy(address.path, as: name.path, limit: copyLimit) }
+            if error.code != .alreadyExists { try copy(path, as: name.path, limit: limit) }
         }
-        note(reason, about: address.name, beside: name)
+        note(reason, about: key.name, beside: name)
         return name.path
     }
 
@@ -104,14 +180,14 @@ struct FileBackend: BlobBackend {
     }
 
     /// Best effort: the blob matters more, and it is already kept.
-    private func note(_ reason: String, about record: RecordName, beside name: QuarantineName) {
-        let text = QuarantineNote.text(record: record.text, reason: reason, at: Date())
+    private func note(_ reason: String, about record: String, beside name: QuarantineName) {
+        let text = QuarantineNote.text(record: record, reason: reason, at: Date())
         try? root.replace(
             name.notePath, with: Array(text.utf8), mode: sharing.fileMode, group: sharing.groupID,
             durability: .unsynced)
     }
 
-    func names() throws(FileError) -> [String] {
+    private func names() throws(FileError) -> [String] {
         var names: [String] = []
         try walk(ContainerLayout.records, maximumDepth: RecordName.maximumDepth) { entry throws(FileError) in
             // A partial list must not pass for a whole one; beyond the depth there are no records.
@@ -137,22 +213,10 @@ struct FileBackend: BlobBackend {
     ) throws(FileError) {
         let directory: Directory
         do throws(FileError) { directory = try root.directory(path) } catch {
-            guard error.code == .notFound && isInPlace else { throw error }
+            guard error.code == .notFound && anchor.isInPlace else { throw error }
             return
         }
         try directory.walk(maximumDepth: maximumDepth, visit)
-    }
-
-    var isInPlace: Bool { anchor.isInPlace }
-
-    var containerNumber: UInt64 { anchor.number }
-
-    func lock(_ address: BlobAddress, timeout: Duration, isCancelled: (() -> Bool)?) throws(FileError) -> HeldLock {
-        try locks.acquire(address.lock, .exclusive, timeout: timeout, isCancelled: isCancelled)
-    }
-
-    func presence(_ range: LockRange) throws(FileError) -> HeldLock {
-        try leases.acquire(range, .exclusive, timeout: .zero)
     }
 
     /// Creates a directory. If its name could not be synced the write fails with the old value in place, so the error
@@ -206,83 +270,102 @@ package enum RecordFile {
         return name.text.hasPrefix(suites) ? nil : name
     }
 
+    /// Returns `true` for the path of a suite of defaults.
+    static func isSuite(_ path: String) -> Bool { path.utf8.starts(with: preferences.utf8) }
+
     /// The directories that contain files of records: a file elsewhere is no record's.
     package static let directories = [
         ContainerLayout.records, GroupContainer.StandardDirectory.preferences.relativePath,
     ]
 }
 
-/// A record's place in a backend.
-package struct BlobAddress: Hashable, Sendable {
-    /// The record's checked name.
-    package let name: RecordName
-    /// The file's path below the container; for backends of files.
-    package let path: String
-    /// The name of the container's directory, and the path below its parent, joined once for readings.
-    let container: String
-    let placedPath: String
-    /// The lock's byte range in the container's lock file.
-    package let lock: LockRange
-
-    init(_ name: RecordName, lock: LockRange, container: String) {
-        self.name = name
-        self.lock = lock
-        self.container = container
-        path = RecordFile.path(of: name)
-        placedPath = container + "/" + path
+extension Result where Success == BlobHead?, Failure == BackendError {
+    /// The entry of a list for a blob whose beginning was read or not; nil without a blob.
+    fileprivate func listed(as key: BackendKey) -> BlobHead? {
+        switch self {
+        case .success(let head): head
+        case .failure: BlobHead(key, bytes: [])
+        }
     }
 }
 
-/// A store of sealed blobs. A backend sees sealed bytes only; it cannot open them.
-package protocol BlobBackend: Sendable {
-    /// Returns the blob, or throws `FileError` `.notFound`; `.tooLarge` before anything is allocated for it.
-    func read(_ address: BlobAddress, limit: Int) throws(FileError) -> [UInt8]
-    /// Returns up to `count` bytes from the blob's start; nil if there is no blob.
-    func readPrefix(_ address: BlobAddress, count: Int) throws(FileError) -> [UInt8]?
-    /// Holds the stored blob, to check later that it is still in place; throws `FileError` `.notFound` if there is no
-    /// blob.
-    func hold(_ address: BlobAddress) throws(FileError) -> any HeldBlob
-    /// Replaces the stored blob, whole or not at all. Called with the address's lock held.
-    ///
-    /// - Parameter isDeletion: The blob is a tombstone, or a suite of settings with fewer settings. No quota refuses
-    ///   it, and if the disk is full it uses the space that is reserved for deletions.
-    func replace(
-        _ address: BlobAddress, with blob: [UInt8], durability: Durability, isDeletion: Bool
-    ) throws(FileError)
-    /// Reserves space for the next deletion, after a write that succeeded. Needs no lock and never fails: without a
-    /// reserve a deletion needs free space.
-    func keepReserve()
-    /// Removes the stored blob durably. Called with the address's lock held.
-    func remove(_ address: BlobAddress) throws(FileError)
-    /// Makes the stored blob durable, for any writer's blob.
-    func makeDurable(_ address: BlobAddress) throws(FileError)
-    /// Keeps the stored blob under a second name, where no reader takes it for a record, with a note of the reason
-    /// beside it. The original is never moved and stays until it is replaced; the same file is kept once. Needs no
-    /// lock: without it, the blob stored at that moment is kept.
-    ///
-    /// If the file gets no second name its bytes are copied.
-    /// - Parameters:
-    ///   - reason: The note's text, one or a few lines, without contents.
-    ///   - copyLimit: The maximum size of a copy; a larger file throws `FileError` `.tooLarge`.
-    /// - Returns: That name; nil if the record already has its maximum of kept blobs, which prevents filling the disk:
-    ///   this one is then not kept.
-    func quarantine(_ address: BlobAddress, reason: String, copyLimit: Int) throws(FileError) -> String?
-    /// Returns the names of all records, in byte order; throws `FileError` `.notFound` if the container is missing.
-    func names() throws(FileError) -> [String]
-    /// The container that was opened is the one at its path. Otherwise its records are not absent, the container was
-    /// moved away, removed or replaced.
-    var isInPlace: Bool { get }
-    /// Distinguishes the open container from others that this process has open.
-    var containerNumber: UInt64 { get }
-    /// Waits for the address's lock.
-    func lock(_ address: BlobAddress, timeout: Duration, isCancelled: (() -> Bool)?) throws(FileError) -> HeldLock
-    /// Takes the byte that shows that a lease's holder is alive, tried once; throws `FileError` `.lockTimeout` while it
-    /// is held.
-    func presence(_ range: LockRange) throws(FileError) -> HeldLock
+extension BackendError {
+    /// Converts the error of a file.
+    init(_ error: FileError, _ operation: String, _ key: BackendKey) {
+        let code: Code =
+            switch error.code {
+            case .tooLarge: .tooLarge
+            case .notRegularFile, .unsafePath: .notABlob
+            case .durabilityUnknown: .durabilityUnknown
+            case .noSpace: .full
+            case .quotaExceeded: .quotaExceeded
+            case .readOnly: .readOnly
+            case .permissionDenied: .denied
+            case .notFound: .gone
+            case .lockTimeout, .lockFileReplaced, .overtaken: .timeout
+            default: .io
+            }
+        self.init(
+            code, operation, key.name, error.sentence, advice: error.advice, errno: error.errno, cause: error)
+    }
 }
 
-/// A blob that was in a record's place at one moment, held to distinguish it from later ones.
-package protocol HeldBlob: Sendable {
-    /// The blob is still in place, unchanged. Checked before each use of data that was read from it.
-    var isInPlace: Bool { get }
+/// Changes of the files of records.
+///
+/// A kernel's notification says which directory to list again; only the files that differ are reported. The library's
+/// own records are not reported: their files are watched one by one.
+final class FileChanges: BackendChanges {
+    private struct State {
+        var tree: RecordTree
+        var isResync: Bool
+        /// The changed records that were not reported yet.
+        var waiting: Set<String> = []
+    }
+
+    private let container: GroupContainer
+    private let anchor: ContainerAnchor
+    private let pending: PendingChanges
+    private let state: Mutex<State>
+
+    init(
+        _ container: GroupContainer, at anchor: ContainerAnchor, isResync: Bool,
+        _ notify: @escaping @Sendable () -> Void
+    ) throws(BackendError) {
+        self.container = container
+        self.anchor = anchor
+        pending = PendingChanges(notify)
+        var tree = RecordTree(pending)
+        do throws(StoreError) { _ = try tree.begin(in: container, isElsewhere: true) } catch {
+            throw Self.failure(error, container)
+        }
+        state = Mutex(State(tree: tree, isResync: isResync))
+        if isResync { notify() }
+    }
+
+    func next(limit: Int) throws(BackendError) -> BackendNews {
+        guard anchor.isInPlace else {
+            throw BackendError(.gone, "watch", container.path, "The container was moved away or replaced.")
+        }
+        let marks = pending.take()
+        return try state.withLock { state throws(BackendError) in
+            do throws(StoreError) {
+                state.waiting.formUnion(try state.tree.news(in: marks.paths, of: container))
+            } catch {
+                // A part may have been listed: its changes are not reported twice.
+                state.isResync = true
+                throw Self.failure(error, container)
+            }
+            let keys = state.waiting.sorted().prefix(max(0, limit))
+            state.waiting.subtract(keys)
+            defer { state.isResync = false }
+            return BackendNews(
+                keys: keys.map { BackendKey($0) }, isResync: state.isResync, isPartial: !state.waiting.isEmpty)
+        }
+    }
+
+    private static func failure(_ error: StoreError, _ container: GroupContainer) -> BackendError {
+        BackendError(
+            error.code == .containerMissing ? .gone : .io, error.operation, container.path, error.reason,
+            advice: error.advice, errno: error.errno, cause: error)
+    }
 }

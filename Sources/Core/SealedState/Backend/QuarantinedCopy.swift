@@ -53,8 +53,8 @@ struct QuarantineName {
     private let record: String
     private let file: String
 
-    init(of name: RecordName, _ attributes: FileAttributes) {
-        record = String(name.text.split(separator: "/").joined(separator: "+").suffix(Self.maximumRecordPart))
+    init(of name: String, _ attributes: FileAttributes) {
+        record = String(name.split(separator: "/").joined(separator: "+").suffix(Self.maximumRecordPart))
         file = "\(String(attributes.inode, radix: 16))-\(String(attributes.modifiedNanoseconds, radix: 16))"
     }
 

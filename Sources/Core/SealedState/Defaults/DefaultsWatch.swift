@@ -8,7 +8,8 @@ internal import Synchronization
 /// All watches of one `SealedDefaults` raise the same signal: a look is cheap if nothing has changed.
 final class DefaultsWatch: Sendable {
     private struct State {
-        var registrations: [String: MonitorRegistration] = [:]
+        /// By a record's place, or the path of a registry's file.
+        var registrations: [Target: any Sendable] = [:]
         /// Present while the answer depends on the vault.
         var vault: MonitorRegistration?
         /// The time in seconds until a look that failed temporarily is repeated.
@@ -70,23 +71,58 @@ final class DefaultsWatch: Sendable {
         }
     }
 
-    private var wanted: Set<String> {
-        let files = [defaults.file] + defaults.search.suites
-        // The registry's file changes if another container replaces it outside all watched paths.
-        return Set(files.map { $0.store.watchedPath(of: $0.place) } + [defaults.file.store.watchedRegistryPath])
+    /// A suite's record, or a registry's file.
+    private struct Target: Hashable {
+        let path: String
+        /// The store that the record is watched in; nil for a file of its own.
+        let file: SuiteFile?
+        /// Another store on another container has another backend.
+        let store: ObjectIdentifier?
+
+        init(_ file: SuiteFile) {
+            let store = file.store
+            path = store.watchedPath(of: file.place)
+            self.file = file
+            self.store = store.reader.files == nil ? ObjectIdentifier(store) : nil
+        }
+
+        init(path: String) {
+            self.path = path
+            file = nil
+            store = nil
+        }
+
+        static func == (left: Target, right: Target) -> Bool { left.path == right.path && left.store == right.store }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(path)
+            hasher.combine(store)
+        }
     }
 
-    private func watch(_ paths: Set<String>) throws(StoreError) {
+    private var wanted: Set<Target> {
+        let files = [defaults.file] + defaults.search.suites
+        // The registry's file changes if another container replaces it outside all watched paths.
+        return Set(files.map { Target($0) } + [Target(path: defaults.file.store.watchedRegistryPath)])
+    }
+
+    private func watch(_ targets: Set<Target>) throws(StoreError) {
         let known = state.withLock { Set($0.registrations.keys) }
-        var begun: [String: MonitorRegistration] = [:]
-        for path in paths.subtracting(known) { begun[path] = try register(path) }
+        var begun: [Target: any Sendable] = [:]
+        for target in targets.subtracting(known) { begun[target] = try register(target) }
         // Ended registrations are released outside of the lock.
         let ended = state.withLock { state in
-            let ended = state.registrations.filter { !paths.contains($0.key) }
-            state.registrations = state.registrations.filter { paths.contains($0.key) }.merging(begun) { old, _ in old }
+            let ended = state.registrations.filter { !targets.contains($0.key) }
+            state.registrations = state.registrations.filter { targets.contains($0.key) }.merging(begun) { old, _ in old
+            }
             return ended
         }
         withExtendedLifetime(ended) {}
+    }
+
+    private func register(_ target: Target) throws(StoreError) -> any Sendable {
+        guard let file = target.file else { return try register(target.path) }
+        return try file.store.watch(file.place) { [signal = defaults.changed] in signal.raise() }
     }
 
     private func register(_ path: String) throws(StoreError) -> MonitorRegistration {

@@ -103,7 +103,7 @@ extension SealedStore {
         own.maximumRecordSize = max(0, options.maximumSize)
         own.durability = options.durability ?? own.durability
         own.lockTimeout = options.lockTimeout ?? own.lockTimeout
-        return SealedStore(self, on: container, options: own)
+        return SealedStore(self, options: own)
     }
 }
 

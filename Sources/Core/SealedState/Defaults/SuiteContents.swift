@@ -2,6 +2,7 @@ internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import KeyVault
 package import PropertyLists
+internal import SealedBackends
 internal import Sealing
 internal import Synchronization
 
@@ -42,10 +43,10 @@ final class SuiteContents: Sendable {
     /// Returns `true` if a read at this moment would return the same.
     ///
     /// The accepted state is checked as well: another reader of this process may have accepted a newer one, and no
-    /// reader may return an older state, even if an old file was put back.
-    func isCurrent(_ watermarks: WatermarkTable) -> Bool {
-        guard let held, held.isInPlace, let mark = watermarks.mark(of: name) else { return false }
-        return mark.sequence == sequence && mark.epoch == epoch
+    /// reader may return an older state, even if an old file was put back, or a former container.
+    func isCurrent(_ reader: RecordReader) -> Bool {
+        guard let held, held.isCurrent, let mark = reader.watermarks.mark(of: name) else { return false }
+        return mark.sequence == sequence && mark.epoch == epoch && !reader.isFormer(sequence, accepting: true)
     }
 
     /// Returns `true` if it is not from the future: after the clock was set back it is refused as in every other

@@ -1,5 +1,6 @@
 internal import KeyVault
 package import PropertyLists
+internal import SealedBackends
 internal import Sealing
 internal import SharedFiles
 
@@ -108,10 +109,10 @@ extension SuiteFile {
     private func written(
         _ values: [String: PropertyListValue], _ sequence: UInt64, in store: SealedStore
     ) -> SuiteContents? {
-        guard let held = try? store.backend.hold(place.address),
-            let prefix = try? store.backend.readPrefix(place.address, count: BlobLayout.headerSize),
-            let header = try? store.reader.keys.verifyHeader(prefix, "read", place), header.header.sequence == sequence,
-            store.watermarks.verdict(on: header) == .same, held.isInPlace
+        guard let held = try? store.reader.held(at: place),
+            let header = try? store.reader.keys.verifyHeader(
+                Array(held.bytes.prefix(BlobLayout.headerSize)), "read", place), header.header.sequence == sequence,
+            store.watermarks.verdict(on: header) == .same, held.isCurrent
         else { return nil }
         return SuiteContents(values, header.header, held: held)
     }

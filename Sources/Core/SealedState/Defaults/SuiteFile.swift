@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import PropertyLists
+internal import SealedBackends
 internal import Sealing
 internal import SharedFiles
 internal import Synchronization
@@ -33,7 +34,7 @@ package final class SuiteFile: Sendable {
     /// - Throws: `StoreError` with the reason why the file is refused or missing; never an empty suite instead.
     func contents() throws(StoreError) -> SuiteContents {
         let (store, known) = state.withLock { ($0.store, $0.contents) }
-        if let known, known.isCurrent(store.watermarks), known.hasBegun(store.options) { return known }
+        if let known, known.isCurrent(store.reader), known.hasBegun(store.options) { return known }
         return try followed().onPresentContainer { found throws(StoreError) in
             follow(found)
             let contents = try contents(in: found)
@@ -48,7 +49,7 @@ package final class SuiteFile: Sendable {
     /// Returns the contents in a container that is known to be the group's, also with a timestamp in the future.
     func contents(in store: SealedStore) throws(StoreError) -> SuiteContents {
         let known = state.withLock { $0.store === store ? $0.contents : nil }
-        if let known, known.isCurrent(store.watermarks) { return known }
+        if let known, known.isCurrent(store.reader) { return known }
         let contents = try read(from: store)
         keep(contents, of: store)
         return contents
@@ -98,12 +99,11 @@ package final class SuiteFile: Sendable {
 
     private func readOnce(from store: SealedStore) throws(StoreError) -> Reading {
         do throws(StoreError) {
-            // Before it is read: if the name still denotes this file afterwards, it did so all the time.
-            let held = try held(in: store)
             let blob = try store.reader.acceptedBlob(at: place)
             let values = try store.reader.suiteValues(in: blob, at: place)
             return Reading(
-                contents: SuiteContents(values, blob.header, held: held), isSettled: held?.isInPlace ?? false)
+                contents: SuiteContents(values, blob.header, held: blob.held),
+                isSettled: blob.held?.isCurrent ?? false)
         } catch {
             store.reader.notice(error, at: place)
             guard error.code == .absent else { throw error }
@@ -111,17 +111,10 @@ package final class SuiteFile: Sendable {
         }
     }
 
-    private func held(in store: SealedStore) throws(StoreError) -> (any HeldBlob)? {
-        do throws(FileError) { return try store.backend.hold(place.address) } catch {
-            guard error.code == .notFound else { throw StoreError(error, "read", place.name.text) }
-            return nil
-        }
-    }
-
     /// Returns the reading of an absent file: a suite that was never written or was deleted is empty; one whose file is
     /// missing is not.
     private func absent(_ error: StoreError, in store: SealedStore) throws(StoreError) -> Reading {
-        let held = try held(in: store)
+        let held = try store.reader.held(at: place)
         switch try store.reader.existing(at: place) {
         case .nothing where store.reader.isMissing(place):
             throw StoreError(
@@ -130,7 +123,7 @@ package final class SuiteFile: Sendable {
         case .nothing: return Reading(contents: SuiteContents(absent: place.context.nameTag), isSettled: true)
         case .tombstone(let tombstone):
             return Reading(
-                contents: SuiteContents([:], tombstone.header, held: held), isSettled: held?.isInPlace ?? false)
+                contents: SuiteContents([:], tombstone.header, held: held), isSettled: held?.isCurrent ?? false)
         // Written again meanwhile: a read determines its state.
         case .value, .refused: return Reading()
         }

@@ -21,12 +21,6 @@ struct LeaseTable {
             try RecordName(reserved: "\(RecordName.reservedSegment)/leases/\(try RecordName(name).text)"), group: group)
     }
 
-    /// Returns the path of the lease's record, to wait for it.
-    static func path(of name: String, in container: String) -> String {
-        "\(container)/\(ContainerLayout.records)/\(RecordName.reservedSegment)/leases/\(name)"
-            + ContainerLayout.recordSuffix
-    }
-
     /// Tries once to take the lease.
     ///
     /// - Parameters:
@@ -40,7 +34,7 @@ struct LeaseTable {
         let place = try Self.place(name, group: reader.group.identifier)
         let request = writer.request(timeout: timeout, isCancelled: isCancelled)
         return try writer.locked(place, request) { locked throws(StoreError) in
-            let record = try usable(place)
+            let record = try usable(place, locked.seen)
             if let record {
                 if let waitedSince, record.lastCompleted >= waitedSince { return .completed }
                 if try isHeld(record, place) {
@@ -66,18 +60,20 @@ struct LeaseTable {
     }
 
     /// Returns a lease with a number beyond every known number of this record, so that a fence never repeats, even if
-    /// the record's file was removed, and locks its byte. If a member's forgery or lost marks let an old number repeat,
+    /// the record's file was removed or the container was replaced, and locks its byte. If a member's forgery or lost marks let an old number repeat,
     /// a number whose byte is still held is skipped.
     private func freshLease(
         after previous: LeaseRecord?, _ name: String, _ place: RecordPlace
     ) throws(StoreError) -> HeldLease {
-        let highest = max(previous?.number ?? 0, reader.watermarks.mark(of: place.context.nameTag)?.sequence ?? 0)
+        let highest = max(
+            previous?.number ?? 0, reader.watermarks.mark(of: place.context.nameTag)?.sequence ?? 0,
+            reader.floorOfWrite().sequenceOfWrite)
         guard highest < LeaseRecord.maximumNumber - Self.maximumPassedBy else {
             throw StoreError(.sequenceJump, "take the lease", name, "Its fence has reached the maximum.")
         }
         for number in highest + 1...highest + Self.maximumPassedBy {
             do throws(StoreError) {
-                let fence = LeaseFence(lease: name, number: number, container: reader.backend.containerNumber)
+                let fence = LeaseFence(lease: name, number: number, container: reader.anchor.number)
                 return HeldLease(fence: fence, place: place, presence: try presence(number, place))
             } catch {
                 guard error.code == .lockTimeout else { throw error }
@@ -92,12 +88,13 @@ struct LeaseTable {
     /// Returns a lease; the result is `true` if this program still held it.
     func end(_ lease: HeldLease, completed: Bool) throws(StoreError) -> Bool {
         let (place, fence) = (lease.place, lease.fence)
-        guard fence.container == reader.backend.containerNumber else {
-            guard reader.backend.isInPlace else { throw reader.moved("end the lease", fence.lease) }
+        guard fence.container == reader.anchor.number else {
+            guard reader.anchor.isInPlace else { throw reader.moved("end the lease", fence.lease) }
             return false
         }
         return try writer.locked(place, writer.request()) { locked throws(StoreError) in
-            guard var record = try current(place), record.number == fence.number, record.state == .held else {
+            guard var record = try current(place, locked.seen), record.number == fence.number, record.state == .held
+            else {
                 return false
             }
             let wasRunning = record.isRunning(at: .now)
@@ -114,7 +111,7 @@ struct LeaseTable {
     func renew(_ fence: LeaseFence, for duration: Duration) throws(StoreError) {
         let place = try Self.place(fence.lease, group: reader.group.identifier)
         try writer.locked(place, writer.request()) { locked throws(StoreError) in
-            var record = try require(fence, place)
+            var record = try require(fence, place, locked.seen)
             record.endsAt = LeaseMoment.now.adding(duration)
             try write(record, place, locked)
         }
@@ -126,12 +123,14 @@ struct LeaseTable {
     /// - Throws: `StoreError` `.leaseLost`, also if the lease's record is refused: then no program can prove to hold
     ///   it.
     @discardableResult
-    func require(_ fence: LeaseFence, _ place: RecordPlace) throws(StoreError) -> LeaseRecord {
-        guard fence.container == reader.backend.containerNumber else {
+    func require(
+        _ fence: LeaseFence, _ place: RecordPlace, _ seen: SeenHeader? = nil
+    ) throws(StoreError) -> LeaseRecord {
+        guard fence.container == reader.anchor.number else {
             throw lost(fence, "It is of a container that was replaced.")
         }
         let found: LeaseRecord?
-        do throws(StoreError) { found = try current(place) } catch {
+        do throws(StoreError) { found = try current(place, seen) } catch {
             guard error.isRejection else { throw error }
             throw lost(fence, "The lease's record is refused (\(error.code.rawValue)).", error)
         }
@@ -166,7 +165,7 @@ struct LeaseTable {
     private func presence(_ number: UInt64, _ place: RecordPlace) throws(StoreError) -> HeldLock {
         let slot = Self.hash(of: place) &+ number &* 0x9E37_79B9_7F4A_7C15
         return try StoreError.onFiles("hold the lease", place.name.text) { () throws(FileError) in
-            try reader.backend.presence(LockRange(slot: slot))
+            try reader.locks.presence(LockRange(slot: slot))
         }
     }
 
@@ -176,8 +175,8 @@ struct LeaseTable {
 
     /// Returns the record; a record that readers refuse names no holder: the next program to take the lease gets a
     /// fence beyond all accepted ones, and a holder that still lives finds its own fence refused.
-    private func usable(_ place: RecordPlace) throws(StoreError) -> LeaseRecord? {
-        do throws(StoreError) { return try current(place) } catch {
+    private func usable(_ place: RecordPlace, _ seen: SeenHeader) throws(StoreError) -> LeaseRecord? {
+        do throws(StoreError) { return try current(place, seen) } catch {
             guard error.isRejection else { throw error }
             return nil
         }
@@ -185,10 +184,10 @@ struct LeaseTable {
 
     /// Returns the lease's record; nil if there is no record. Freshness is not checked: leases do not use the wall
     /// clock.
-    private func current(_ place: RecordPlace) throws(StoreError) -> LeaseRecord? {
+    private func current(_ place: RecordPlace, _ seen: SeenHeader?) throws(StoreError) -> LeaseRecord? {
         do throws(StoreError) {
             let snapshot = try reader.decodedSnapshot(
-                of: LeaseRecord.self, from: reader.acceptedBlob(at: place), at: place)
+                of: LeaseRecord.self, from: reader.acceptedBlob(at: place, seen: seen), at: place)
             try snapshot.value.requirePlausible(sequence: snapshot.provenance.sequence)
             return snapshot.value
         } catch {

@@ -128,7 +128,8 @@ struct LeaseWait {
                 }
                 guard let signal else {
                     // Checked once more after the watch is in place: an earlier change wakes no waiter.
-                    signal = LeaseSignal(watching: LeaseTable.path(of: name, in: store.containerPath))
+                    signal = LeaseSignal(
+                        watching: try LeaseTable.place(name, group: store.group.identifier), in: store)
                     continue
                 }
                 await signal.wait(atMost: min(left, max(remaining, Self.shortestPause), Self.longestPause))
@@ -198,10 +199,10 @@ final class LeaseSignal: Sendable {
 
     private let alarmSignal = AlarmSignal()
     /// Nil if the system gives no more watches: then each wait takes its full time.
-    private let registration: MonitorRegistration?
+    private let registration: (any Sendable)?
 
-    init(watching path: String) {
-        registration = try? FileMonitor.shared.watch(path) { [alarmSignal] _ in alarmSignal.ring(isKept: true) }
+    init(watching place: RecordPlace, in store: SealedStore) {
+        registration = try? store.watch(place) { [alarmSignal] in alarmSignal.ring(isKept: true) }
     }
 
     /// Waits for a change, for the end of the time, or for the task's cancellation.

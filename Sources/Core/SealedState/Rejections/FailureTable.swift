@@ -45,6 +45,10 @@ enum FailureTable {
                 "The new value is in place, but the container's lock file was replaced: a write may be lost.",
             advice: "Read it back, and write it again if it is missing."),
         CodeEntry(
+            .outcomeUnknown,
+            says: "The answer of the backend was lost: whether the new value was written is unknown.",
+            advice: "Read it back, and write it again if it is missing."),
+        CodeEntry(
             .invalidCursor, says: "It is not a cursor of this record's updates.",
             advice: "Start without a cursor."),
         CodeEntry(.leaseTimeout, says: "Other programs held the lease for the whole time limit.", advice: seeReason),

@@ -56,7 +56,8 @@ public enum ReadCheck: String, CaseIterable, Comparable, Sendable {
         .retirement: "no completed rotation has retired its key",
         .contents: "the contents are authentic",
         .authority: "signed by a writer with the right, where the roster governs its name",
-        .order: "not older than the accepted state, not a different blob of the same sequence, not too far ahead",
+        .order: "not of a former container, not older than the accepted state, "
+            + "not a different blob of the same sequence, not too far ahead",
         .version: "a schema version that the type reads",
         .structure: "nesting and number of values are within the limits",
         .decoding: "it decodes as the type",

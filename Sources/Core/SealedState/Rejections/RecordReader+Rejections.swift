@@ -1,4 +1,5 @@
 internal import KeyVault
+internal import SealedBackends
 internal import Sealing
 internal import SharedFiles
 internal import Synchronization
@@ -36,12 +37,12 @@ extension RecordReader {
 
     /// Keeps a copy of the stored blob; returns the error if that fails.
     private func copyToQuarantine(_ error: StoreError, _ place: RecordPlace) -> StoreError? {
-        do throws(FileError) {
-            let name = try backend.quarantine(place.address, reason: Self.note(of: error), copyLimit: maximumBlobSize)
+        do throws(BackendError) {
+            let name = try backend.preserve(place.key, reason: Self.note(of: error), limit: maximumBlobSize)
             if name != nil { return nil }
         } catch {
             // Replaced or removed since it was read: there is no file left to copy.
-            return error.code == .notFound ? nil : Self.notKept(error, place)
+            return error.code == .gone ? nil : Self.notKept(error, place)
         }
         return StoreError(
             .file, "keep in quarantine", place.name.text, "The quarantine has the maximum number of its blobs.",
@@ -49,7 +50,7 @@ extension RecordReader {
     }
 
     /// Returns the error that prevented the copy: it is no rejection of the record.
-    private static func notKept(_ error: FileError, _ place: RecordPlace) -> StoreError {
+    private static func notKept(_ error: BackendError, _ place: RecordPlace) -> StoreError {
         let failure = StoreError(error, "keep in quarantine", place.name.text)
         guard failure.isRejection else { return failure }
         return StoreError(

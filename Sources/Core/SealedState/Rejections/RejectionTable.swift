@@ -154,7 +154,8 @@ enum RejectionTable {
     private static let order = [
         CodeEntry(
             .replayed, .order, [.rejection, .evidence],
-            says: "It is authentic, but older than a state that was accepted before: an old copy was put back.",
+            says: "It is authentic, but older than a state that was accepted before, or of a former container: "
+                + "an old copy was put back.",
             advice: outOfOrder),
         CodeEntry(
             .forked, .order, [.rejection, .evidence],

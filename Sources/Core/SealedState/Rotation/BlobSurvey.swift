@@ -2,6 +2,7 @@ internal import AppGroups
 internal import CryptoPrimitives
 internal import Glibc
 internal import KeyVault
+internal import SealedBackends
 internal import Sealing
 internal import SharedFiles
 
@@ -20,6 +21,8 @@ struct SurveyedBlob {
     var isKeyMissing = false
     /// The file's attributes right before its header was read.
     let attributes: FileAttributes?
+    /// The version of a blob that is in a backend; nil for a file.
+    var version: BlobVersion?
     /// The file cannot be read because another user has closed it, in a place that no record can have.
     var mayBePassedOver = false
 
@@ -46,11 +49,13 @@ struct BlobSurvey {
     let store: SealedStore
     private let scan: SealedBlobScan
     private let root: Directory
+    private let isOfStore: Bool
 
     /// - Parameter root: The directory to search; the store's container unless stated.
     init(_ store: SealedStore, in root: Directory? = nil) {
         self.store = store
         self.root = root ?? store.container.root
+        isOfStore = root == nil
         scan = SealedBlobScan(group: store.group.identifier)
     }
 
@@ -67,11 +72,45 @@ struct BlobSurvey {
             else { return }
             try body(blob)
         }
+        if isOfStore, store.reader.files == nil { try visitBackend(keys, body) }
         // A walk through a missing container finds nothing, which is no valid result.
-        guard store.backend.isInPlace else { throw store.reader.moved(Self.searching, store.group.identifier) }
+        guard store.isInPlace else { throw store.reader.moved(Self.searching, store.group.identifier) }
     }
 
     private static let searching = "search the container of"
+    private static let page = 1000
+
+    /// Visits the records of a backend other than that of files.
+    private func visitBackend(
+        _ keys: Keyring, _ body: (SurveyedBlob) throws(StoreError) -> Void
+    ) throws(StoreError) {
+        var last: BackendKey?
+        while true {
+            let heads = try StoreError.onBackend(Self.searching, store.group.identifier) { () throws(BackendError) in
+                try store.backend.scan("", after: last, limit: Self.page)
+            }
+            for head in heads {
+                if let blob = blob(head, keys) { try body(blob) }
+            }
+            guard heads.count == Self.page else { return }
+            last = heads.last?.key
+        }
+    }
+
+    private func blob(_ head: BlobHead, _ keys: Keyring) -> SurveyedBlob? {
+        let path = head.key.name
+        let place = (try? RecordName(stored: path)).map { RecordPlace($0, group: store.group.identifier) }
+        var blob = SurveyedBlob(
+            path: path, place: place, header: verified(path, head.bytes, keys), attributes: nil, version: head.version)
+        if case .failure(let error) = blob.header {
+            let claimed = try? UnverifiedHeader(parsing: head.bytes).claimed
+            if error.code == .locked { blob.claimedKey = claimed?.keyID }
+            blob.isKeyMissing =
+                error.code == .unknownKey && (claimed?.epoch ?? 0) >= lowestLosableEpoch(keys)
+                && !store.reader.keys.isKeyDestroyed(of: head.bytes)
+        }
+        return blob
+    }
 
     private func blob(
         _ entry: WalkEntry, _ prefix: Result<SealedBlobScan.Prefix, FileError>, _ owner: UInt32?, _ keys: Keyring

@@ -20,7 +20,6 @@ struct OldBlob: Sendable {
     private static let operation = "reseal"
 
     let path: String
-    let attributes: FileAttributes
     let header: VerifiedHeader
     let reader: StreamRangeReader<FileError>
 
@@ -34,8 +33,30 @@ struct OldBlob: Sendable {
             throw Self.refusal(error, file.path)
         }
         path = file.path
-        attributes = file.attributes
         header = reader.header
+    }
+
+    /// Opens a blob in memory.
+    init(_ blob: [UInt8], at path: String, context: BlobContext, keys: some SealingKeySource) throws(StoreError) {
+        do throws(StreamFailure<FileError>) {
+            reader = try StreamRangeReader(blobSize: blob.count, context: context, keys: keys) {
+                offset, buffer throws(FileError) in
+                blob.withUnsafeBytes { blob in
+                    buffer.copyMemory(from: UnsafeRawBufferPointer(rebasing: blob[offset..<offset + buffer.count]))
+                }
+            }
+        } catch {
+            throw Self.refusal(error, path)
+        }
+        self.path = path
+        header = reader.header
+    }
+
+    /// Returns the same contents under another key, in memory.
+    func sealed(as description: BlobDescription, key: SealingKey) throws(StoreError) -> [UInt8] {
+        var plaintext = PlaintextBuffer(count: reader.plaintextSize)
+        try plaintext.withUnsafeMutableBytes { bytes throws(StoreError) in _ = try read(from: 0, into: bytes) }
+        return plaintext.withUnsafeBytes { BlobSealer.sealWhole($0, as: description, key: key).bytes }
     }
 
     /// Copies plaintext from a position, as much as exists and fits; every byte is authentic.

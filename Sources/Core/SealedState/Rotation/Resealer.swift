@@ -2,6 +2,7 @@ internal import AppGroups
 internal import CryptoPrimitives
 internal import Glibc
 internal import KeyVault
+internal import SealedBackends
 internal import Sealing
 internal import SharedFiles
 
@@ -35,6 +36,10 @@ struct Resealer {
         do throws(StoreError) {
             try store.reader.keys.prepareKey(for: blob.protection(in: store), named: nameToList(blob))
             guard let place = blob.place else { return try rewrite(blob, lock: nil, &opened) }
+            if let version = blob.version {
+                opened = BlobIdentity(version)
+                return try rewrite(blob, version, at: place)
+            }
             return try rewrite(blob, lock: try lock(place), &opened)
         } catch {
             guard Self.leavable.contains(error.code) else { throw error }
@@ -53,7 +58,7 @@ struct Resealer {
             blob.context(in: store.group) != nil
         else { return nil }
         store.watermarks.refresh()
-        let verdict = store.watermarks.verdict(on: verified)
+        let verdict = store.reader.verdict(on: verified)
         return verdict == .advances || verdict == .same ? place.name.text : nil
     }
 
@@ -68,8 +73,39 @@ struct Resealer {
 
     private func lock(_ place: RecordPlace) throws(StoreError) -> HeldLock {
         try StoreError.onFiles("reseal", place.name.text) { () throws(FileError) in
-            try store.backend.lock(place.address, timeout: options.lockTimeout, isCancelled: options.isCancelled)
+            try store.reader.locks.lock(place.lock, timeout: options.lockTimeout, isCancelled: options.isCancelled)
         }
+    }
+
+    /// Rewrites a record in a backend other than that of files, under the record's lock.
+    private func rewrite(
+        _ blob: SurveyedBlob, _ version: BlobVersion, at place: RecordPlace
+    ) throws(StoreError) -> Outcome {
+        let lock = try lock(place)
+        guard let held = try store.reader.held(at: place, "reseal"), BlobVersion(of: held.bytes) == version,
+            let context = blob.context(in: store.group)
+        else { return .changed }
+        let keys = try store.reader.keys.keyring(
+            toOpen: Array(held.bytes.prefix(BlobLayout.headerSize)), "reseal", blob.path)
+        let old = try OldBlob(held.bytes, at: blob.path, context: context, keys: keys)
+        let header = old.header.header
+        let protection = keys.protection(of: header.keyID)
+        guard let epoch = epochs[protection], header.epoch < epoch else { return .changed }
+        try requireCurrentEpoch(header, keys, old.path)
+        try requireAccepted(old, place)
+        let sealed = try old.sealed(
+            as: BlobDescription(resealing: header, as: context), key: active(keys, protection))
+        guard lock.isStillNamed() else { return .changed }
+        do throws(BackendError) {
+            try store.backend.commit(
+                [BackendWrite(place.key, .put(sealed), if: .version(version))], durability: options.durability)
+        } catch {
+            // Written meanwhile, or by the answer that was lost: the next walk examines it.
+            if [.conflict, .indeterminate].contains(error.code) { return .changed }
+            throw StoreError(error, "reseal", blob.path)
+        }
+        try remember(blob.path, place)
+        return .resealed(old.reader.plaintextSize)
     }
 
     /// Rewrites a blob. All steps hold the record's lock if the file is a record's.
@@ -89,11 +125,11 @@ struct Resealer {
         }
         try requireCurrentEpoch(header, keys, old.path)
         if context.kind == .record, let place = blob.place { try requireAccepted(old, place) }
-        let new = try make(old)
+        let new = try make(old, file.attributes)
         try new.seal(
             old, as: BlobDescription(resealing: header, as: context), key: try active(keys, protection), throttle,
             isLocked: blob.place != nil)
-        guard try isStillStored(old, lock) else { return .changed }
+        guard try isStillStored(file, lock) else { return .changed }
         try StoreError.onFiles("reseal", old.path) { () throws(FileError) in
             try new.commit(durability: options.durability)
         }
@@ -126,7 +162,7 @@ struct Resealer {
     private func requireAccepted(_ old: OldBlob, _ place: RecordPlace) throws(StoreError) {
         try store.reader.keys.requireCurrent(old.header.header, "reseal", place)
         store.watermarks.refresh()
-        try store.reader.judge(store.watermarks.verdict(on: old.header), old.header.header, place)
+        try store.reader.judge(store.reader.verdict(on: old.header), old.header.header, place)
     }
 
     /// Accepts the new blob, as every writer does. If the vault is locked right after the write, the write remains: the
@@ -137,9 +173,7 @@ struct Resealer {
             _ = try? store.reader.acceptedBlob(at: place)
             return
         }
-        let bytes = try StoreError.onFiles("reseal", path) { () throws(FileError) in
-            try root.readPrefix(path, count: BlobLayout.headerSize).bytes
-        }
+        guard let bytes = try store.reader.head(at: place, "reseal") else { return }
         do throws(StoreError) {
             store.reader.acknowledge(try store.reader.keys.verifyHeader(bytes, "reseal", place))
         } catch {
@@ -150,29 +184,29 @@ struct Resealer {
     // MARK: The file
 
     /// Creates the new file. A record's file has its store's mode and group; any other keeps its own.
-    private func make(_ old: OldBlob) throws(StoreError) -> NewBlob {
-        try requireOwn(old)
+    private func make(_ old: OldBlob, _ file: FileAttributes) throws(StoreError) -> NewBlob {
+        try requireOwn(file, old.path)
         let sharing = store.container.sharing
         let isRecord = old.header.header.kind == .record
-        let mode = isRecord ? sharing.fileMode : old.attributes.mode & 0o777
-        let group = isRecord ? sharing.groupID : old.attributes.gid
+        let mode = isRecord ? sharing.fileMode : file.mode & 0o777
+        let group = isRecord ? sharing.groupID : file.gid
         return try StoreError.onFiles("reseal", old.path) { () throws(FileError) in
-            try NewBlob(old.path, in: root, size: old.attributes.size, mode: mode, group: group)
+            try NewBlob(old.path, in: root, size: file.size, mode: mode, group: group)
         }
     }
 
     /// Throws if the new file, which belongs to the rotating user, would be inaccessible to the old file's owner.
-    private func requireOwn(_ old: OldBlob) throws(StoreError) {
-        guard old.attributes.uid != geteuid(), old.attributes.mode & 0o060 != 0o060 else { return }
+    private func requireOwn(_ file: FileAttributes, _ path: String) throws(StoreError) {
+        guard file.uid != geteuid(), file.mode & 0o060 != 0o060 else { return }
         throw StoreError(
-            .permissionDenied, "reseal", old.path,
-            "Only the user with the number \(old.attributes.uid) can write it.",
+            .permissionDenied, "reseal", path,
+            "Only the user with the number \(file.uid) can write it.",
             advice: "Rotate as that user as well, or share it first: chmod g+rw.")
     }
 
     /// Checked right before the rename: a file that was put in place meanwhile is newer than the copy, and a lock whose
     /// file was replaced excludes no other program.
-    private func isStillStored(_ old: OldBlob, _ lock: borrowing HeldLock?) throws(StoreError) -> Bool {
+    private func isStillStored(_ old: OpenedBlob, _ lock: borrowing HeldLock?) throws(StoreError) -> Bool {
         let isLocked =
             switch lock {
             case .some(let lock): lock.isStillNamed()
@@ -191,6 +225,12 @@ struct BlobIdentity: Hashable {
     let size: Int64
     let modifiedNanoseconds: Int64
     let commitment: Commitment
+
+    /// Creates the identity of a blob in a backend.
+    init(_ version: BlobVersion) {
+        (device, inode, size, modifiedNanoseconds) = (0, 0, 0, 0)
+        commitment = Commitment(bytes: version.bytes.withUnsafeBytes { Bytes32($0) })
+    }
 
     init(_ file: FileAttributes, _ commitment: Commitment) {
         device = file.device

@@ -64,6 +64,9 @@ struct Rotation {
     ///   meanwhile.
     private func complete(_ walk: Walk) throws(StoreError) -> Set<ProtectionClass> {
         var completed: Set<ProtectionClass> = []
+        // A person may accept the records of a container that was put back: a completed rotation would end their epoch.
+        let hasFormer = walk.left.contains { $0.code == .replayed }
+        if hasFormer, store.reader.floor(isFresh: true).isLost { return [] }
         for (protection, epoch) in epochs where walk.isClean(protection) {
             do throws(VaultError) {
                 if try store.vault.completeRotation(of: protection, to: epoch) { completed.insert(protection) }
@@ -106,6 +109,7 @@ extension Rotation {
         }
         var (largest, linked): (Int64, Int64) = (0, 0)
         try BlobSurvey(store).visit { blob in
+            // A backend replaces a record in its own space.
             guard case .success(let header) = blob.header, let file = blob.attributes else { return }
             // A rotation that has begun continues with the rest.
             let protection = keyring.protection(of: header.header.keyID)
@@ -158,9 +162,10 @@ extension Rotation {
                 epoch: epoch)
         }
         // A blob that was refused once is not tried again, unless it has changed since.
-        guard let tried = settled[blob.path], let file = blob.attributes,
-            tried.identity == BlobIdentity(file, header.header.commitment)
-        else { return nil }
+        let identity =
+            blob.version.map { BlobIdentity($0) }
+            ?? blob.attributes.map { BlobIdentity($0, header.header.commitment) }
+        guard let tried = settled[blob.path], tried.identity == identity else { return nil }
         return tried.blob
     }
 

@@ -1,5 +1,6 @@
 internal import CryptoPrimitives
 internal import KeyVault
+internal import SealedBackends
 package import Sealing
 internal import SharedFiles
 
@@ -36,6 +37,23 @@ package struct RefusedBlob {
 package final class SeenHeader {
     private var bytes: [UInt8] = []
     private var header: VerifiedHeader?
+    /// The blob that the write was decided on, as the condition of the write.
+    private(set) var condition: BackendWrite.Condition?
+    /// Another blob was found later: the decision does not hold any more.
+    private(set) var isOvertaken = false
+
+    /// Remembers the blob that was found in the record's place: its bytes, or the first 176 of them.
+    func observe(_ blob: [UInt8]?) {
+        let found = blob.map { BackendWrite.Condition.version(BlobVersion(of: $0)) } ?? .absent
+        if let condition, condition != found { isOvertaken = true }
+        condition = found
+    }
+
+    /// Begins again with another decision.
+    func begin() {
+        condition = nil
+        isOvertaken = false
+    }
 
     /// Remembers a verified header.
     ///
@@ -56,15 +74,14 @@ extension RecordReader {
     /// - Throws: `StoreError` for a blob that must not be replaced, because the vault or this program may be wrong
     ///   (docs/decisions/0004), and for a place that cannot be read.
     package func existing(at place: RecordPlace, seen: SeenHeader? = nil) throws(StoreError) -> ExistingBlob {
-        if let authority, authority.governs(place.name.text) { return try governedBlob(at: place) }
+        if let authority, authority.governs(place.name.text) { return try governedBlob(at: place, seen) }
         let prefix: [UInt8]?
-        do throws(FileError) {
-            prefix = try backend.readPrefix(place.address, count: BlobLayout.headerSize)
+        do throws(BackendError) {
+            prefix = try backend.head(place.key)?.bytes
+            if isCompared { seen?.observe(prefix) }
         } catch {
             // A planted link or pipe: the rename replaces it with the new blob and never follows it.
-            guard error.code == .notRegularFile || error.code == .unsafePath else {
-                throw StoreError(writing: error, place.name.text)
-            }
+            guard error.code == .notABlob else { throw StoreError(writing: error, place.name.text) }
             let rejection = StoreError(error, "replace", place.name.text)
             return .refused(RefusedBlob(rejection: rejection, claim: .none, isFile: false))
         }
@@ -90,7 +107,7 @@ extension RecordReader {
     }
 
     func judged(_ header: VerifiedHeader, _ place: RecordPlace) -> ExistingBlob {
-        var verdict = watermarks.verdict(on: header)
+        var verdict = verdict(on: header)
         // At the limit of what readers believe: readers that have not read this blob would refuse the next sequence.
         if verdict == .advances, reachesMaximumJump(header.header) { verdict = .jumps }
         do throws(StoreError) { try judge(verdict, header.header, place) } catch {
@@ -163,7 +180,7 @@ extension RecordReader {
     /// Returns `true` if a required file is missing: a state of the record was accepted, and it was not purged.
     func isMissing(_ place: RecordPlace) -> Bool {
         let name = place.context.nameTag
-        return watermarks.mark(of: name) != nil && !watermarks.isPurged(name)
+        return presentMark(of: name) != nil && !watermarks.isPurged(name)
     }
 }
 

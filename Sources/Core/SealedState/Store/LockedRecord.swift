@@ -1,6 +1,7 @@
 internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import KeyVault
+internal import SealedBackends
 internal import Sealing
 internal import SharedFiles
 
@@ -12,7 +13,7 @@ struct LockedRecord: ~Copyable {
     private let place: RecordPlace
     private let lock: HeldLock
     /// The header that was verified before the lock was taken, or earlier under the lock.
-    private let seen: SeenHeader
+    let seen: SeenHeader
     /// The key of *after first unlock*, read from the vault under the lock, or the error; `nil` if each write reads the
     /// vault.
     private let key: Result<SealingKey, StoreError>?
@@ -64,7 +65,7 @@ struct LockedRecord: ~Copyable {
         let existing = try existing()
         try require(request.condition, existing)
         try requireNoNewer(than: payload.schemaVersion, existing)
-        let sequence = try nextSequence(existing)
+        let sequence = max(try nextSequence(existing), request.atLeast)
         let stated = payload.protection ?? keys.protection(of: existing, at: place)
         let isListed = keys.isProtected(place)
         let protection = request.lowersClass || !isListed ? stated : .whenUnlocked
@@ -125,10 +126,8 @@ struct LockedRecord: ~Copyable {
         try requireLock("purge")
         // Before the file is removed: after a crash in between, a tombstone is left, and not a missing record.
         reader.watermarks.notePurge(of: place.context.nameTag, at: sequence)
-        do throws(FileError) { try reader.backend.remove(place.address) } catch {
-            throw StoreError(writing: error, place.name.text)
-        }
-        guard reader.backend.isInPlace else { throw reader.moved("purge", place.name.text) }
+        try commit([BackendWrite(place.key, .remove)], durability: .durable)
+        guard reader.anchor.isInPlace else { throw reader.moved("purge", place.name.text) }
     }
 
     /// Accepts the deletion. This user may never have read it: unless it is accepted before its mark is removed, the
@@ -168,10 +167,15 @@ struct LockedRecord: ~Copyable {
     /// The limit for believing a damaged header beyond the accepted state: it allows for other users' unseen writes.
     private static let trustedClaim: UInt64 = 1 << 16
 
-    /// Returns one more than the highest of: the stored sequence, the accepted one, and a damaged header's claim.
+    /// Returns one more than the highest of: the stored sequence, the accepted one, those of former containers, and a
+    /// damaged header's claim.
     private func nextSequence(_ existing: ExistingBlob) throws(StoreError) -> UInt64 {
         let mark = reader.watermarks.mark(of: place.context.nameTag)
         var highest = mark?.sequence ?? 0
+        // The certificate's own sequence is that of the former containers.
+        if place.context.nameTag != reader.certificate.place.context.nameTag {
+            highest = max(highest, reader.floorOfWrite().sequenceOfWrite)
+        }
         switch existing {
         case .nothing: break
         case .value(let header): highest = max(highest, header.sequence)
@@ -243,16 +247,65 @@ struct LockedRecord: ~Copyable {
     private func replace(with blob: [UInt8], isDeletion: Bool, _ request: WriteRequest) throws(StoreError) {
         // Under the record's lock: a program that has taken the lease by now writes after this write or waits, never
         // before it.
-        if let fence = request.fence { try writer.requireLease(fence) }
-        try requireLock("write")
-        do throws(FileError) {
-            try reader.backend.replace(
-                place.address, with: blob, durability: request.durability, isDeletion: isDeletion)
-        } catch {
-            throw StoreError(writing: error, place.name.text)
+        var writes: [BackendWrite] = []
+        if let fence = request.fence {
+            let lease = try writer.requireLease(fence)
+            if reader.isCompared, reader.backend.traits.batchLimit > 1 { writes.append(lease) }
         }
+        try requireLock("write")
+        writes.append(BackendWrite(place.key, .put(blob), isDeletion: isDeletion))
+        try commit(writes, durability: request.durability)
         // Moved away meanwhile, with the new blob: no reader finds it. The store writes it in the present container.
-        guard reader.backend.isInPlace else { throw reader.moved("write", place.name.text) }
+        guard reader.anchor.isInPlace else { throw reader.moved("write", place.name.text) }
+    }
+
+    /// Commits writes, the last of which is the record's.
+    private func commit(_ writes: [BackendWrite], durability: Durability) throws(StoreError) {
+        var writes = writes
+        if reader.isCompared { writes[writes.count - 1].condition = try conditionOfWrite() }
+        do throws(BackendError) { try reader.backend.commit(writes, durability: durability) } catch {
+            guard error.code == .indeterminate else { throw StoreError(writing: error, place.name.text) }
+            try decide(writes[writes.count - 1], error)
+        }
+    }
+
+    /// Returns the blob that the write was decided on; throws if there is another one by now.
+    private func conditionOfWrite() throws(StoreError) -> BackendWrite.Condition {
+        if seen.isOvertaken { throw StoreError(writing: .overtaken(place.key), place.name.text) }
+        return seen.condition ?? .any
+    }
+
+    /// Finds out whether a write was made whose answer was lost.
+    private func decide(_ write: BackendWrite, _ failure: BackendError) throws(StoreError) {
+        let head: BlobHead?
+        do throws(BackendError) { head = try settled() } catch { throw outcomeUnknown(error) }
+        let isMade =
+            switch write.change {
+            case .put(let blob): head?.version == BlobVersion(of: blob)
+            case .remove: head == nil
+            case .nothing: true
+            }
+        if isMade { return }
+        // It was not made: the change is made again.
+        if write.condition == head.map({ .version($0.version) }) ?? .absent {
+            throw StoreError(writing: .overtaken(place.key), place.name.text)
+        }
+        throw outcomeUnknown(failure)
+    }
+
+    /// A network that lost the answer may be back a moment later.
+    private func settled() throws(BackendError) -> BlobHead? {
+        for delay in [Duration.milliseconds(10), .milliseconds(100), .seconds(1)] {
+            do throws(BackendError) { return try reader.backend.settle(place.key) } catch { pause(delay) }
+        }
+        return try reader.backend.settle(place.key)
+    }
+
+    private func outcomeUnknown(_ cause: BackendError) -> StoreError {
+        StoreError(
+            .outcomeUnknown, "write", place.name.text,
+            "The answer of the backend was lost, and another program has written the record since or the backend does "
+                + "not answer. \(cause.reason)", cause: cause)
     }
 
     /// Throws if the lock's file was replaced, since the lock then excludes no other program: failing is better than
@@ -291,6 +344,8 @@ struct WriteRequest {
     var isReduction = false
     /// A name that is *when unlocked* gets a blob of the lower class: a person has requested it.
     var lowersClass = false
+    /// The lowest sequence of the new blob.
+    var atLeast: UInt64 = 0
     /// Nothing is written if a blob of *when unlocked* is stored, or would be written, under a name that is not listed:
     /// the caller lists the name and writes again.
     var listsName = false

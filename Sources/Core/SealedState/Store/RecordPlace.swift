@@ -1,4 +1,5 @@
 package import AppGroups
+package import SealedBackends
 package import Sealing
 package import SharedFiles
 internal import Synchronization
@@ -8,7 +9,9 @@ internal import SystemPackage
 package struct RecordPlace: Sendable {
     package let name: RecordName
     package let context: BlobContext
-    package let address: BlobAddress
+    package let key: BackendKey
+    /// The lock's byte range in the container's lock file.
+    package let lock: LockRange
     /// The current write has just listed the name: the value of the lower class that it replaces is no downgrade.
     var isBeingRaised = false
 
@@ -17,9 +20,12 @@ package struct RecordPlace: Sendable {
         self.name = name
         context = BlobContext(group: group, kind: .record, name: name.text)
         let slot = context.nameTag.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
-        address = BlobAddress(
-            name, lock: LockRange(slot: UInt64(littleEndian: slot)), container: container ?? group)
+        lock = LockRange(slot: UInt64(littleEndian: slot))
+        key = BackendKey(name.text, file: FileLocation(RecordFile.path(of: name), container: container ?? group))
     }
+
+    /// The path of the record's file below the container.
+    var path: String { RecordFile.path(of: name) }
 }
 
 /// Remembers places by name, so that a read of a known record hashes nothing.
@@ -29,11 +35,14 @@ package final class RecordPlaces: Sendable {
 
     private let group: String
     private let container: String
+    /// The certificate of the container.
+    let certificate: KnownCertificate
     private let places = Mutex<[String: RecordPlace]>([:])
 
     init(in container: GroupContainer) {
         group = container.group.identifier
         self.container = container.root.path.lastComponent?.string ?? group
+        certificate = KnownCertificate(RecordPlace(.certificate, group: group, container: self.container))
     }
 
     /// The place of a user's record.
@@ -87,9 +96,32 @@ package enum RecordLock {
     ) throws(FileError) -> HeldLock? {
         guard let name = RecordFile.name(of: path) else { return nil }
         let place = RecordPlace(name, group: group.identifier)
-        return try LockFile(
-            directory: container.root, name: ContainerLayout.lockFile, mode: container.sharing.fileMode
-        ).acquire(place.address.lock, .exclusive, timeout: timeout)
+        return try ContainerLocks(of: container).lock(place.lock, timeout: timeout)
+    }
+}
+
+/// The locks of an open container: one byte range for each record, and one byte for each holder of a lease.
+package struct ContainerLocks: Sendable {
+    private let records: LockFile
+    private let leases: LockFile
+
+    init(of container: GroupContainer) {
+        let mode = container.sharing.fileMode
+        records = LockFile(directory: container.root, name: ContainerLayout.lockFile, mode: mode)
+        leases = LockFile(directory: container.root, name: ContainerLayout.leaseFile, mode: mode)
+    }
+
+    /// Waits for a record's lock.
+    package func lock(
+        _ range: LockRange, timeout: Duration, isCancelled: (() -> Bool)? = nil
+    ) throws(FileError) -> HeldLock {
+        try records.acquire(range, .exclusive, timeout: timeout, isCancelled: isCancelled)
+    }
+
+    /// Takes the byte that shows that a lease's holder is alive, tried once; throws `FileError` `.lockTimeout` while it
+    /// is held.
+    func presence(_ range: LockRange) throws(FileError) -> HeldLock {
+        try leases.acquire(range, .exclusive, timeout: .zero)
     }
 }
 
@@ -106,6 +138,11 @@ package struct RecordName: Hashable, Sendable, CustomStringConvertible {
     package static let reservedSegment = "_sealed"
 
     package let text: String
+
+    /// The name of the container's certificate.
+    static let certificate = RecordName(checked: ContainerCertificate.recordName)
+
+    private init(checked text: String) { self.text = text }
 
     /// Checks a user's name.
     ///

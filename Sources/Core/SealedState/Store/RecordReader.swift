@@ -3,6 +3,7 @@ internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import KeyVault
 internal import PropertyLists
+internal import SealedBackends
 package import Sealing
 internal import SharedFiles
 
@@ -13,27 +14,60 @@ package final class RecordReader: Sendable {
     /// The container's path, for messages.
     let containerPath: String
     let options: StoreOptions
-    let backend: any BlobBackend
+    let backend: any SealedBackend
+    /// The backend, if it is that of files.
+    let files: FileBackend?
+    /// The container's place, and its locks.
+    let anchor: ContainerAnchor
+    /// The watches of records, for backends other than that of files.
+    let watches: BackendWatches
+    package let locks: ContainerLocks
     let places: RecordPlaces
     package let keys: RecordKeys
     /// The states that this user's programs have accepted.
     let watermarks: WatermarkTable
     /// The rights of writers; `nil` if no team key is known.
     let authority: RosterAuthority?
+    let certificate: KnownCertificate
     let lastGood = LastGoodValues()
 
     init(
         _ container: GroupContainer, places: RecordPlaces, vault: Vault, authority: RosterAuthority?,
         options: StoreOptions
-    ) {
+    ) throws(StoreError) {
         group = container.group
         containerPath = container.path
-        backend = FileBackend(container: container)
+        anchor = ContainerAnchor(of: container.root)
+        locks = ContainerLocks(of: container)
+        if let provider = options.backend {
+            files = nil
+            let place = BackendPlace(
+                group: container.group.identifier, directory: container.path,
+                isShared: container.sharing != .ownerOnly)
+            backend = try StoreError.onBackend("open the backend of", container.group.identifier) {
+                () throws(BackendError) in try provider.open(place)
+            }
+        } else {
+            let files = FileBackend(container, at: anchor)
+            self.files = files
+            backend = files
+        }
+        watches = BackendWatches(of: backend)
         self.options = options
         self.places = places
         keys = RecordKeys(vault: vault)
         watermarks = vault.watermarks
         self.authority = authority
+        certificate = places.certificate
+    }
+
+    /// Creates a reader of the same container with other options.
+    init(_ reader: RecordReader, options: StoreOptions) {
+        self.options = options
+        (group, containerPath, places, keys) = (reader.group, reader.containerPath, reader.places, reader.keys)
+        (backend, files, watches) = (reader.backend, reader.files, reader.watches)
+        (anchor, locks, certificate) = (reader.anchor, reader.locks, reader.certificate)
+        (watermarks, authority) = (reader.watermarks, reader.authority)
     }
 }
 
@@ -44,14 +78,19 @@ extension RecordReader {
 
     /// Returns the blob after the checks of size, shape, place, key, commitment, contents, authority and watermark; a
     /// tombstone is an absent record.
-    package func acceptedBlob(at place: RecordPlace) throws(StoreError) -> AcceptedBlob {
+    ///
+    /// - Parameter seen: Remembers the blob, if a write is decided on it.
+    package func acceptedBlob(
+        at place: RecordPlace, seen: SeenHeader? = nil
+    ) throws(StoreError) -> AcceptedBlob {
         var previous: Commitment?
         var attempts = 0
         while true {
-            var blob = try openAuthentic(place)
+            var blob = try openAuthentic(place, seen)
             let header = blob.header
             // Before the order: a blob that fails must not move the watermark of a governed name.
             blob.writer = try requireAuthority(of: blob.opened, at: place)
+            if isFormer(header, accepting: true) { throw former(header, place) }
             let acceptance = watermarks.accept(blob.opened.header, at: { options.now().timeIntervalSince1970 })
             let verdict = acceptance.verdict
             blob.anchor = acceptance.anchor
@@ -71,15 +110,37 @@ extension RecordReader {
         }
     }
 
-    private func openAuthentic(_ place: RecordPlace) throws(StoreError) -> AcceptedBlob {
+    private func openAuthentic(_ place: RecordPlace, _ seen: SeenHeader?) throws(StoreError) -> AcceptedBlob {
         let limit = maximumBlobSize
-        let blob: [UInt8]
-        do throws(FileError) {
-            blob = try backend.read(place.address, limit: limit + BlobOpener.signedAllowance)
-        } catch {
-            throw error.code == .notFound ? absent(place) : StoreError(error, "read", place.name.text)
+        let held = try held(at: place)
+        if let seen, isCompared { seen.observe(held?.bytes) }
+        guard let held else { throw absent(place) }
+        let blob = held.bytes
+        return AcceptedBlob(opened: try openWhole(blob, "read", place, limit: limit), sealed: blob, held: held)
+    }
+
+    /// The backend compares the conditions of writes: another machine may write.
+    var isCompared: Bool { files == nil && backend.traits.comparesConditions }
+
+    /// Reads the blob in a place; returns nil if there is no blob.
+    func held(at place: RecordPlace, _ operation: String = "read") throws(StoreError) -> (any HeldBlob)? {
+        try StoreError.onBackend(operation, place.name.text) { () throws(BackendError) in
+            try backend.read(place.key, limit: maximumBlobSize + BlobOpener.signedAllowance)
         }
-        return AcceptedBlob(opened: try openWhole(blob, "read", place, limit: limit), sealed: blob)
+    }
+
+    /// Reads the header's bytes of the blob in a place; returns nil if there is no blob.
+    func head(at place: RecordPlace, _ operation: String = "read") throws(StoreError) -> [UInt8]? {
+        try StoreError.onBackend(operation, place.name.text) { () throws(BackendError) in
+            try backend.head(place.key)?.bytes
+        }
+    }
+
+    /// Returns the beginnings of the stored blobs, by name.
+    func heads(limit: Int = .max) throws(StoreError) -> [BlobHead] {
+        try StoreError.onBackend("list", group.identifier) { () throws(BackendError) in
+            try backend.scan("", after: nil, limit: limit)
+        }
     }
 
     /// Opens a whole blob, its epoch included.
@@ -108,8 +169,8 @@ extension RecordReader {
 
     /// Returns the reason why there is no file in a record's place.
     func absent(_ place: RecordPlace) -> StoreError {
-        if !backend.isInPlace { return moved("read", place.name.text) }
-        guard let mark = watermarks.mark(of: place.context.nameTag) else {
+        if !anchor.isInPlace { return moved("read", place.name.text) }
+        guard let mark = presentMark(of: place.context.nameTag) else {
             return StoreError(.absent, "read", place.name.text, "No record of that name was written.")
         }
         if watermarks.isPurged(place.context.nameTag) {
@@ -206,6 +267,7 @@ extension RecordReader {
         // Returns early: the texts below cost more than all of the checks above.
         if verdict == .advances || verdict == .same { return }
         let name = place.name.text
+        if verdict == .replayed, isFormer(header) { throw former(header, place) }
         let accepted = watermarks.mark(of: place.context.nameTag).map { "\($0.epoch).\($0.sequence)" } ?? "none"
         let found = "\(header.epoch).\(header.sequence)"
         switch verdict {
@@ -217,6 +279,12 @@ extension RecordReader {
         case .jumps:
             throw StoreError(.sequenceJump, "read", name, "It is \(found), too far ahead of \(accepted).")
         }
+    }
+
+    private func former(_ header: BlobHeader, _ place: RecordPlace) -> StoreError {
+        StoreError(
+            .replayed, "read", place.name.text,
+            "It is \(header.epoch).\(header.sequence), of a former container of the group.")
     }
 
     /// Accepts the written header as this user's state. Call it when the write is known to be finished: a durable write
@@ -236,7 +304,7 @@ extension RecordReader {
     ) throws(StoreError) {
         let blob = try examinedBlob(place)
         let header = blob.header
-        try judge(watermarks.verdict(on: blob.opened.header), header, place)
+        try judge(verdict(on: blob.opened.header), header, place)
         guard !header.flags.contains(.tombstone) else {
             throw StoreError(.absent, "read", place.name.text, "It was deleted (sequence \(header.sequence)).")
         }
@@ -247,13 +315,16 @@ extension RecordReader {
         try checkFreshness(of: blob, at: place)
     }
 
+    /// Returns a blob that a read would accept, without accepting it.
+    func judgedBlob(_ place: RecordPlace) throws(StoreError) -> AcceptedBlob {
+        let blob = try examinedBlob(place)
+        try judge(verdict(on: blob.opened.header), blob.header, place)
+        return blob
+    }
+
     private func examinedBlob(_ place: RecordPlace) throws(StoreError) -> AcceptedBlob {
-        let limit = maximumBlobSize + BlobOpener.signedAllowance
-        let blob: [UInt8]
-        do throws(FileError) { blob = try backend.read(place.address, limit: limit) } catch {
-            throw error.code == .notFound ? absent(place) : StoreError(error, "read", place.name.text)
-        }
-        return try opened(blob, at: place)
+        guard let held = try held(at: place) else { throw absent(place) }
+        return try opened(held.bytes, at: place)
     }
 
     /// Opens a blob's bytes as those of a place.
@@ -270,6 +341,8 @@ package struct AcceptedBlob: ~Copyable {
     package let opened: BlobOpener.Opened
     /// The file's bytes, as sealed.
     let sealed: [UInt8]
+    /// The blob in its place; nil for bytes from elsewhere.
+    let held: (any HeldBlob)?
     /// The clock at the first acceptance; unknown for a blob that the watermarks have not judged.
     var anchor = ClockAnchor.unknown
 
@@ -277,9 +350,14 @@ package struct AcceptedBlob: ~Copyable {
     var writer: WriterID?
 
     package init(opened: consuming BlobOpener.Opened, sealed: [UInt8], writer: WriterID? = nil) {
+        self.init(opened: opened, sealed: sealed, held: nil)
+        self.writer = writer
+    }
+
+    init(opened: consuming BlobOpener.Opened, sealed: [UInt8], held: (any HeldBlob)?) {
         self.opened = opened
         self.sealed = sealed
-        self.writer = writer
+        self.held = held
     }
 
     package var header: BlobHeader { opened.header.header }

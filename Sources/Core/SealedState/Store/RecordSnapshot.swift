@@ -1,12 +1,13 @@
 internal import CryptoPrimitives
 public import FoundationEssentials
 internal import KeyVault
+internal import SealedBackends
 package import Sealing
 internal import SharedFiles
 
 /// The origin of a value.
 public struct Provenance: Sendable, Hashable {
-    /// The sequence: +1 for each write of the record, from 1.
+    /// The sequence: +1 for each write of the record, from 1 or from above the container's certificate.
     public let sequence: UInt64
     /// The epoch of the key it was sealed under.
     public let epoch: UInt32
@@ -64,10 +65,14 @@ public struct RecordListing: Sendable {
 
 extension RecordReader {
     /// Returns the list's entry for a record; `nil` if there is no file.
-    package func listing(_ name: String) -> RecordListing? {
+    package func listing(_ name: String) -> RecordListing? { listing(BlobHead(BackendKey(name), bytes: [])) }
+
+    /// Returns the list's entry for a blob whose beginning was just read; `nil` if there is no file.
+    func listing(_ head: BlobHead) -> RecordListing? {
+        let name = head.key.name
         do throws(StoreError) {
             let place = try places.place(stored: name)
-            guard let (listed, verdict) = try judgedHeader(place) else {
+            guard let (listed, verdict) = try judgedHeader(place, head) else {
                 let error = absent(place)
                 guard error.code == .missing else { return nil }
                 return RecordListing(name: name, provenance: nil, isDeleted: false, rejection: error, header: nil)
@@ -85,11 +90,15 @@ extension RecordReader {
 
     /// Reads the header and judges it as a read does: if another thread overtook the header, the file has changed
     /// since, and it is no replay.
-    private func judgedHeader(_ place: RecordPlace) throws(StoreError) -> (ListedHeader, Watermark.Verdict)? {
+    private func judgedHeader(
+        _ place: RecordPlace, _ head: BlobHead
+    ) throws(StoreError) -> (ListedHeader, Watermark.Verdict)? {
+        var known = head.bytes.count == BlobHead.size ? head.bytes : nil
         var previous: VerifiedHeader?
         var attempts = 0
-        while let listed = try listedHeader(place) {
-            let verdict = watermarks.verdict(on: listed.header)
+        while let listed = try listedHeader(place, known) {
+            known = nil
+            let verdict = verdict(on: listed.header)
             let isSettled = verdict != .replayed || listed.header == previous || attempts >= Self.maximumRereads
             if isSettled { return (listed, verdict) }
             previous = listed.header
@@ -99,11 +108,11 @@ extension RecordReader {
     }
 
     /// Returns the verified header of the blob stored in a place; `nil` if there is no file.
-    func listedHeader(_ place: RecordPlace) throws(StoreError) -> ListedHeader? {
+    ///
+    /// - Parameter known: The header's bytes, if they were just read.
+    func listedHeader(_ place: RecordPlace, _ known: [UInt8]? = nil) throws(StoreError) -> ListedHeader? {
         if let authority, authority.governs(place.name.text) { return try governedHeader(place) }
-        let prefix = try StoreError.onFiles("list", place.name.text) { () throws(FileError) in
-            try backend.readPrefix(place.address, count: BlobLayout.headerSize)
-        }
+        let prefix = if let known { known } else { try head(at: place, "list") }
         guard let prefix else { return nil }
         return ListedHeader(header: try keys.verifyHeader(prefix, "list", place), writer: nil, rosterVersion: nil)
     }

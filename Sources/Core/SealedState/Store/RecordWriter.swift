@@ -2,6 +2,7 @@ internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import KeyVault
 internal import PropertyLists
+internal import SealedBackends
 internal import Sealing
 internal import SharedFiles
 
@@ -94,8 +95,13 @@ package struct RecordWriter: Sendable {
     }
 
     /// Throws for a fence that has expired, or whose lease another program has taken since.
-    func requireLease(_ fence: LeaseFence) throws(StoreError) {
-        try LeaseTable(writer: self).require(fence, LeaseTable.place(fence.lease, group: reader.group.identifier))
+    ///
+    /// - Returns: The lease's record as the condition of a write.
+    func requireLease(_ fence: LeaseFence) throws(StoreError) -> BackendWrite {
+        let place = try LeaseTable.place(fence.lease, group: reader.group.identifier)
+        let seen = SeenHeader()
+        try LeaseTable(writer: self).require(fence, place, seen)
+        return BackendWrite(place.key, .nothing, if: seen.condition ?? .any)
     }
 }
 
@@ -111,22 +117,58 @@ extension RecordWriter {
         _ place: RecordPlace, _ request: WriteRequest, _ seen: SeenHeader = SeenHeader(),
         looking isLooking: Bool = false, _ body: (borrowing LockedRecord) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
+        let result = try underLock(place, request, seen, looking: isLooking, body)
+        // The lock is released: other programs need not wait for the next deletion's space.
+        reader.files?.keepReserve()
+        return result
+    }
+
+    private func underLock<Result>(
+        _ place: RecordPlace, _ request: WriteRequest, _ seen: SeenHeader, looking isLooking: Bool,
+        _ body: (borrowing LockedRecord) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         // A holder in a container that was moved away must not keep this writer from the present one.
-        guard reader.backend.isInPlace else { throw reader.moved("write", place.name.text) }
+        guard reader.anchor.isInPlace else { throw reader.moved("write", place.name.text) }
+        certifyIfNew(before: place, request)
         let lock: HeldLock
         do throws(FileError) {
-            lock = try reader.backend.lock(place.address, timeout: request.timeout, isCancelled: request.isCancelled)
+            lock = try reader.locks.lock(place.lock, timeout: request.timeout, isCancelled: request.isCancelled)
         } catch {
             throw StoreError(writing: error, place.name.text)
         }
         // Moved away while this program waited: then the lock excludes no other program.
-        guard reader.backend.isInPlace else { throw reader.moved("write", place.name.text) }
+        guard reader.anchor.isInPlace else { throw reader.moved("write", place.name.text) }
         // States that other processes accepted since: they would refuse a write below those.
         reader.watermarks.refresh()
-        let result = try body(LockedRecord(place, of: self, lock: lock, seen: seen, looking: isLooking))
-        // The lock is released: other programs need not wait for the next deletion's space.
-        reader.backend.keepReserve()
-        return result
+        let record = LockedRecord(place, of: self, lock: lock, seen: seen, looking: isLooking)
+        guard reader.isCompared else { return try body(record) }
+        return try repeating(place, request) { () throws(StoreError) in
+            seen.begin()
+            return try body(record)
+        }
+    }
+
+    /// Makes a change again while another machine has written the record in between, until the time limit.
+    private func repeating<Result>(
+        _ place: RecordPlace, _ request: WriteRequest, _ body: () throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
+        let end = ContinuousClock.now + request.timeout
+        var delay = Duration.milliseconds(1)
+        while true {
+            do throws(StoreError) { return try body() } catch {
+                guard (error.cause as? BackendError)?.code == .conflict else { throw error }
+                if request.isCancelled?() == true {
+                    throw StoreError(.cancelled, "write", place.name.text, "The task was cancelled.")
+                }
+                guard ContinuousClock.now + delay < end else {
+                    throw StoreError(
+                        .lockTimeout, "write", place.name.text,
+                        "Other machines have written it between every read and write of this program.", cause: error)
+                }
+                pause(delay)
+                delay = min(delay * 2, .milliseconds(100))
+            }
+        }
     }
 
     /// Writes a blob of *after first unlock* and reads the vault once, after taking the lock. The vault's own lock
@@ -202,7 +244,7 @@ extension RecordWriter {
     ) throws(StoreError) -> Record {
         let name = place.name.text
         do throws(StoreError) {
-            let blob = try reader.acceptedBlob(at: place)
+            let blob = try reader.acceptedBlob(at: place, seen: seen)
             seen.note(blob.opened.header, of: blob.sealed)
             let snapshot = try reader.decodedSnapshot(of: type, from: blob, at: place)
             try Freshness(now: reader.options.now(), skew: reader.options.clockSkew)

@@ -1,6 +1,7 @@
 internal import AppGroups
 internal import FoundationEssentials
 package import KeyVault
+internal import SealedBackends
 package import Sealing
 package import SharedFiles
 
@@ -36,10 +37,18 @@ extension SealedStore {
         }
     }
 
+    /// Makes the stored blob of a place durable, for any writer's blob.
+    package func makeDurable(_ place: RecordPlace) throws(StoreError) {
+        let head = try StoreError.onBackend("make durable", place.name.text) { () throws(BackendError) in
+            try backend.settle(place.key)
+        }
+        if head == nil { throw reader.absent(place) }
+    }
+
     /// The records that must exist, written or deleted, because a state of theirs was accepted; in no order. Purged
     /// records are excluded.
     package var acceptedNames: [NameTag] {
-        vault.acceptedRecords.filter { !watermarks.isPurged($0) }
+        vault.acceptedRecords.filter { !watermarks.isPurged($0) && reader.presentMark(of: $0) != nil }
     }
 
     /// Makes every check of a read that needs no type. Nothing is accepted, reported or kept.
@@ -62,7 +71,7 @@ extension SealedStore {
                 try store.reader.checkWithoutType(place, contents)
                 return ReadExamination(error: nil)
             } catch {
-                guard error.code.check != nil, store.backend.isInPlace else { throw error }
+                guard error.code.check != nil, store.isInPlace else { throw error }
                 return ReadExamination(error: error)
             }
         }
@@ -81,12 +90,14 @@ extension SealedStore {
     /// Lists the records, with the library's own records on demand.
     package func list(includingReserved: Bool) throws(StoreError) -> [RecordListing] {
         try onPresentContainer { store throws(StoreError) in
-            let (backend, reader) = (store.backend, store.reader)
-            let names = try StoreError.onFiles("list", group.identifier) { () throws(FileError) in try backend.names() }
-            let listed = includingReserved ? names : names.filter { (try? RecordName(stored: $0))?.isReserved != true }
-            let missing = reader.missingNames(besides: names).filter { includingReserved || !$0.hasPrefix("_sealed/") }
-            let listings = (listed + missing).sorted().compactMap(reader.listing)
-            guard backend.isInPlace else { throw reader.moved("list", group.identifier) }
+            let reader = store.reader
+            let heads = try reader.heads()
+            let missing = reader.missingNames(besides: heads.map(\.key.name))
+                .map { BlobHead(BackendKey($0), bytes: []) }
+            let listings = (heads + missing).sorted { $0.key < $1.key }
+                .filter { includingReserved || (try? RecordName(stored: $0.key.name))?.isReserved != true }
+                .compactMap(reader.listing)
+            guard store.isInPlace else { throw reader.moved("list", group.identifier) }
             return listings
         }
     }
@@ -111,13 +122,8 @@ extension SealedStore {
     /// - Throws: `StoreError` for a record that is absent, damaged or sealed under a key that is not available.
     package func openUnjudged(named name: String) throws(StoreError) -> BlobOpener.Opened {
         let place = try places.place(stored: name)
-        let blob: [UInt8]
-        do throws(FileError) {
-            blob = try backend.read(place.address, limit: reader.maximumBlobSize + BlobOpener.signedAllowance)
-        } catch {
-            throw error.code == .notFound ? reader.absent(place) : StoreError(error, "read", name)
-        }
-        return try reader.openWhole(blob, "read", place, limit: reader.maximumBlobSize)
+        guard let held = try reader.held(at: place) else { throw reader.absent(place) }
+        return try reader.openWhole(held.bytes, "read", place, limit: reader.maximumBlobSize)
     }
 
     /// Returns the judgement of a record by a roster that is not in force yet.
@@ -182,7 +188,7 @@ extension SealedStore {
 
     /// Returns a copy that was set aside with everything else when the vault was given up.
     private func abandoned(_ leaf: String, _ place: RecordPlace, in quarantine: Directory) -> QuarantinedCopy? {
-        let path = "\(leaf)/\(place.address.path)"
+        let path = "\(leaf)/\(place.path)"
         guard leaf.hasPrefix("abandoned-"), (try? quarantine.attributes(path)) != nil else { return nil }
         return QuarantinedCopy(
             path: "\(ContainerLayout.quarantine)/\(path)", keptAt: Self.stamp(leaf.dropFirst("abandoned-".count)),

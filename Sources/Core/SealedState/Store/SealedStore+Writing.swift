@@ -11,8 +11,9 @@ public import SharedFiles
 /// - `durability`: The store's unless stated.
 /// - `timeout`: The time limit for the record's lock; the store's `lockTimeout` unless stated.
 ///
-/// After every error but two the old value remains. After `.durabilityUnknown` the new one is in place and may not
-/// survive a power loss; after `.lockLost` it is in place and another program's concurrent write may be lost.
+/// After every error but three the old value remains. After `.durabilityUnknown` the new one is in place and may not
+/// survive a power loss; after `.lockLost` it is in place and another program's concurrent write may be lost; after
+/// `.outcomeUnknown`, with a backend of another machine, it may have been written.
 extension SealedStore {
     /// Creates or replaces a record. Blocks while another program writes the same record.
     ///

@@ -1,6 +1,8 @@
 public import AppGroups
+internal import FileMonitoring
 public import FoundationEssentials
 public import KeyVault
+public import SealedBackends
 internal import Sealing
 public import SharedFiles
 internal import Synchronization
@@ -31,7 +33,10 @@ public final class SealedStore: Sendable {
     /// The store on the container that calls have followed to; `nil` if it is this one's.
     private let successor = Mutex<SealedStore?>(nil)
 
-    package var backend: any BlobBackend { reader.backend }
+    package var backend: any SealedBackend { reader.backend }
+    /// The container that was opened is the one at its path. Otherwise its records are not absent: the container was
+    /// moved away, removed or replaced.
+    package var isInPlace: Bool { reader.anchor.isInPlace }
     package var places: RecordPlaces { reader.places }
     var authority: RosterAuthority? { reader.authority }
 
@@ -74,7 +79,7 @@ public final class SealedStore: Sendable {
         } catch {
             throw StoreError(roster: error, "find the roster of")
         }
-        let reader = RecordReader(
+        let reader = try RecordReader(
             container, places: RecordPlaces(in: container), vault: vault, authority: authority,
             options: options)
         self.init(vault, home, container, reader)
@@ -95,17 +100,17 @@ public final class SealedStore: Sendable {
     /// Creates the same store on the group's current container.
     ///
     /// A store itself never changes its container: a writer that holds a lock in one must not write to another.
-    ///
-    /// - Parameter options: Other ones for the new store; nil for the same.
-    convenience init(_ store: SealedStore, on container: GroupContainer, options: StoreOptions? = nil) {
-        let authority =
-            container === store.container ? store.authority : store.authority?.moved(to: container.root)
+    convenience init(_ store: SealedStore, on container: GroupContainer) throws(StoreError) {
         self.init(
             store.vault, store.home, container,
-            RecordReader(
-                container, places: container === store.container ? store.places : RecordPlaces(in: container),
-                vault: store.vault, authority: authority,
-                options: options ?? store.options))
+            try RecordReader(
+                container, places: RecordPlaces(in: container), vault: store.vault,
+                authority: store.authority?.moved(to: container.root), options: store.options))
+    }
+
+    /// Creates the same store with other options.
+    convenience init(_ store: SealedStore, options: StoreOptions) {
+        self.init(store.vault, store.home, store.container, RecordReader(store.reader, options: options))
     }
 
     /// The states that this user's programs have accepted.
@@ -163,7 +168,7 @@ extension SealedStore {
         try onPresentContainer { store throws(StoreError) in
             let place = try store.places.place(name)
             do throws(StoreError) { return try store.reader.checkedSnapshot(of: type, at: place) } catch {
-                guard store.backend.isInPlace else { throw error }
+                guard store.isInPlace else { throw error }
                 return try store.reader.answer(to: error, type, at: place)
             }
         }
@@ -197,7 +202,7 @@ extension SealedStore {
             do throws(StoreError) { return try body(store) } catch {
                 // The end of the caller's patience, and the caller's own error, are no fault of the container.
                 let isCallers = [.declined, .cancelled, .lockTimeout].contains(error.code)
-                if isCallers || store.backend.isInPlace { throw error }
+                if isCallers || store.isInPlace { throw error }
                 store = try store.following()
                 successor.withLock { $0 = store === self ? nil : store }
             }
@@ -214,16 +219,16 @@ extension SealedStore {
     /// Nothing is created.
     /// - Throws: `StoreError` `.containerMissing`, or `.container` for one that cannot be used as it is.
     package func following() throws(StoreError) -> SealedStore {
+        let found: GroupContainer
         do throws(AppGroupError) {
             // The registry's answer first: a container that was given up may still be open, and at its old path.
             let isHere = try GroupContainer.place(of: group, in: home) == container.root.path
-            if isHere && backend.isInPlace && isTrusted { return self }
-            return SealedStore(
-                self,
-                on: try GroupContainer.open(group, in: home, creating: false, entitlements: .unchecked))
+            if isHere && isInPlace && isTrusted { return self }
+            found = try GroupContainer.open(group, in: home, creating: false, entitlements: .unchecked)
         } catch {
             throw StoreError(error, "find the container of")
         }
+        return try SealedStore(self, on: found)
     }
 
     /// No other user may change the open container: its modes may have changed since it was opened.
@@ -231,7 +236,19 @@ extension SealedStore {
 
     /// Returns the path of a record's file, whether or not any directory above it exists.
     func watchedPath(of place: RecordPlace) -> String {
-        "\(containerPath)/\(place.address.path)"
+        "\(containerPath)/\(place.path)"
+    }
+
+    /// Watches a record: its file, or its changes in the backend.
+    ///
+    /// - Returns: The watch, which ends when it is released.
+    /// - Throws: `StoreError` `.watchLimit`, `.file`.
+    func watch(_ place: RecordPlace, _ handler: @escaping @Sendable () -> Void) throws(StoreError) -> any Sendable {
+        guard reader.files != nil else { return try reader.watches.watch(place.key) { _ in handler() } }
+        let path = watchedPath(of: place)
+        return try StoreError.onWatching(place.name.text) { () throws(FileError) in
+            try FileMonitor.shared.watch(path) { _ in handler() }
+        }
     }
 
     /// The registry's file: it changes when the group's container moves or is given up.
@@ -273,6 +290,8 @@ public struct StoreOptions: Sendable {
     public var teamKey: TeamPublicKey?
     /// The key with which this program signs records under governed names; nil for a program that only reads them.
     public var writerKey: WriterKey?
+    /// The backend of the records. Files in the group's container unless stated.
+    public var backend: (any BackendProvider)?
     /// The time of day; it decides freshness only, never order.
     public var now: @Sendable () -> Date = { Date() }
 

@@ -2,6 +2,7 @@ internal import AppGroups
 internal import CryptoPrimitives
 internal import FoundationEssentials
 package import KeyVault
+internal import SealedBackends
 internal import Sealing
 internal import SharedFiles
 
@@ -29,7 +30,7 @@ extension RecordReader {
     ) throws(StoreError) -> WriterID? {
         guard let authority else { return nil }
         // The roster is that of the container that was opened.
-        guard backend.isInPlace else { throw moved("read", place.name.text) }
+        guard anchor.isInPlace else { throw moved("read", place.name.text) }
         try requireStateAboveFloor()
         return try require(authorisation(of: opened, at: place, authority), place)
     }
@@ -77,14 +78,8 @@ extension RecordReader {
 extension RecordReader {
     /// Returns the verified header and the writer of a governed record, which is opened whole.
     func governedHeader(_ place: RecordPlace) throws(StoreError) -> ListedHeader? {
-        let blob: [UInt8]
-        do throws(FileError) {
-            blob = try backend.read(place.address, limit: maximumBlobSize + BlobOpener.signedAllowance)
-        } catch {
-            if error.code == .notFound { return nil }
-            throw StoreError(error, "list", place.name.text)
-        }
-        let opened = try openWhole(blob, "list", place, limit: maximumBlobSize)
+        guard let held = try held(at: place, "list") else { return nil }
+        let opened = try openWhole(held.bytes, "list", place, limit: maximumBlobSize)
         let writer = try requireAuthority(of: opened, at: place)
         let version = writer == nil ? nil : opened.trailer?.rosterVersion
         return ListedHeader(header: opened.header, writer: writer, rosterVersion: version)
@@ -92,14 +87,16 @@ extension RecordReader {
 
     /// Returns the blob stored in a governed record's place. A writer continues from authorised blobs: a refused blob
     /// claims no sequence.
-    func governedBlob(at place: RecordPlace) throws(StoreError) -> ExistingBlob {
+    func governedBlob(at place: RecordPlace, _ seen: SeenHeader?) throws(StoreError) -> ExistingBlob {
         let blob: [UInt8]
-        do throws(FileError) {
-            blob = try backend.read(place.address, limit: maximumBlobSize + BlobOpener.signedAllowance)
+        do throws(BackendError) {
+            let held = try backend.read(place.key, limit: maximumBlobSize + BlobOpener.signedAllowance)
+            if isCompared { seen?.observe(held?.bytes) }
+            guard let held else { return .nothing }
+            blob = held.bytes
         } catch {
             switch error.code {
-            case .notFound: return .nothing
-            case .tooLarge, .notRegularFile, .unsafePath:
+            case .tooLarge, .notABlob:
                 let rejection = StoreError(error, "replace", place.name.text)
                 return .refused(RefusedBlob(rejection: rejection, claim: .none, isFile: error.code == .tooLarge))
             default: throw StoreError(writing: error, place.name.text)

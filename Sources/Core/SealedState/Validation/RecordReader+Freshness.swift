@@ -74,7 +74,7 @@ extension RecordReader {
     /// Returns the time at which a record that is refused as `notYetValid` becomes valid; `nil` for any other record.
     func nextChange(ofRefused name: String) -> Date? {
         guard let place = try? places.place(name),
-            let prefix = try? backend.readPrefix(place.address, count: BlobLayout.headerSize),
+            let prefix = try? head(at: place),
             let header = try? keys.verifyHeader(prefix, "read", place)
         else { return nil }
         let begins = Date(milliseconds: header.header.sealedAt) - options.clockSkew.seconds

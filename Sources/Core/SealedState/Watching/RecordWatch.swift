@@ -25,7 +25,7 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
 
     private struct State {
         var store: SealedStore
-        var record: MonitorRegistration
+        var record: any Sendable
         /// Notifies of a container that replaces the present one outside all watched paths of the record.
         let registry: MonitorRegistration
     }
@@ -40,12 +40,11 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
         let signal = ChangeSignal()
         self.signal = signal
         self.place = place
-        let path = store.watchedPath(of: place)
         clock = try StoreError.onWatching(place.name.text) { () throws(FileError) in try ClockMonitor.shared() }
-        let (record, registry) = try StoreError.onWatching(place.name.text) { () throws(FileError) in
-            let registry = try FileMonitor.shared.watch(store.watchedRegistryPath) { _ in signal.raise() }
-            return (try FileMonitor.shared.watch(path) { _ in signal.raise() }, registry)
+        let registry = try StoreError.onWatching(place.name.text) { () throws(FileError) in
+            try FileMonitor.shared.watch(store.watchedRegistryPath) { _ in signal.raise() }
         }
+        let record = try store.watch(place) { signal.raise() }
         state = Mutex(State(store: store, record: record, registry: registry))
     }
 
@@ -96,8 +95,8 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
     private func follow(_ store: SealedStore) throws(StoreError) -> SealedStore {
         let found = try store.following()
         if found === store { return store }
-        let isElsewhere = found.containerPath != store.containerPath
-        let record = isElsewhere ? try register(found.watchedPath(of: place)) : nil
+        let isElsewhere = found.containerPath != store.containerPath || found.reader.files == nil
+        let record = isElsewhere ? try found.watch(place) { [signal] in signal.raise() } : nil
         state.withLock { state in
             state.store = found
             if let record { state.record = record }
@@ -134,7 +133,7 @@ extension RecordWatch {
         let accepted = accepted(store)
         var finding = Finding(
             outcome: .init(error), mark: UpdateMark(place.context.nameTag, error, accepted: accepted),
-            accepted: accepted, mayPass: error.mayPass)
+            accepted: accepted, mayPass: error.mayPass || store.reader.mayBeCertified(error))
         switch error.code {
         case .absent, .containerMissing: break
         case .notYetValid: finding.changesIn = store.reader.secondsToBeginning(at: place)

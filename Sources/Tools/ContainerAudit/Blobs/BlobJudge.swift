@@ -9,13 +9,13 @@ struct BlobJudge: Sendable {
 
     /// Compares a blob with the states that this user's readers have accepted, without recording it.
     func order(of header: VerifiedHeader, seenBy store: SealedStore) -> BlobExamination {
-        guard let mark = store.watermarks.mark(of: header.header.nameTag) else {
-            return BlobExamination(verdict: .verified, isFirstContact: true)
-        }
-        let accepted = "\(mark.epoch).\(mark.sequence)"
+        let mark = store.watermarks.mark(of: header.header.nameTag)
+        let accepted = mark.map { "\($0.epoch).\($0.sequence)" } ?? "no other"
         let found = "\(header.header.epoch).\(header.header.sequence)"
-        switch store.watermarks.verdict(on: header) {
-        case .advances, .same: return BlobExamination(verdict: .verified)
+        switch store.reader.verdict(on: header) {
+        case .advances, .same: return BlobExamination(verdict: .verified, isFirstContact: mark == nil)
+        case .replayed where store.reader.isFormer(header.header):
+            return refused(.replayed, .blobReplayed, "It is \(found), of a former container of the group.")
         case .replayed:
             return refused(.replayed, .blobReplayed, "It is \(found); \(accepted) was accepted before.")
         case .forked:

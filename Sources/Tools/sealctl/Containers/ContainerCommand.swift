@@ -19,6 +19,7 @@ struct ContainerCommand: ParsableCommand {
         subcommands: [
             ContainerListCommand.self, ContainerPathCommand.self, ContainerMembersCommand.self,
             ContainerRegisterCommand.self, ContainerUnregisterCommand.self, ContainerResetCommand.self,
+            ContainerAcceptCommand.self,
             ContainerUsageCommand.self, ContainerQuotaCommand.self, ContainerTrashCommand.self,
         ])
 }

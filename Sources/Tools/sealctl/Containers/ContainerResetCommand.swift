@@ -1,6 +1,7 @@
 internal import AppGroups
 internal import ArgumentParser
 internal import AuditReports
+internal import SealedState
 internal import SharedFiles
 
 /// `sealctl container reset`: empties a container.
@@ -9,8 +10,9 @@ struct ContainerResetCommand: SealctlCommand {
         commandName: "reset",
         abstract: "Move a container to the trash, and create an empty one in its place.",
         discussion: """
-            Members, quota and the vault remain. Programs that watch the container's records continue in the new one. \
-            The command also abandons a container that is in the registry and was lost. It shows the contents and the \
+            Members, quota and the vault remain. Programs that use the container continue in the new one. If the vault \
+            can be opened, the new container gets a certificate, by which programs refuse records of the old one. The \
+            command also abandons a container that is in the registry and was lost. It shows the contents and the \
             members of the container and asks first, unless --yes is given.
 
             Examples:
@@ -20,6 +22,7 @@ struct ContainerResetCommand: SealctlCommand {
 
     @OptionGroup var groupOptions: GroupOptions
     @OptionGroup var confirmation: Confirmation
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
@@ -29,7 +32,7 @@ struct ContainerResetCommand: SealctlCommand {
         if let loss = try ContainerLoss(of: group, in: home) {
             try confirmation.require("empty the container of \(group)", loss.sentences)
         }
-        let trashed = try Failure.onGroup { () throws(AppGroupError) in try registry.reset() }
+        let trashed = try reset(registry, group)
         if output.json {
             let fields: [(String, JSONText)] = [
                 ("group", .string(group.identifier)), ("trashed", .optional(trashed)),
@@ -39,6 +42,27 @@ struct ContainerResetCommand: SealctlCommand {
         try StandardStreams.print(
             trashed.map { "\(group) is empty; its old container is in the trash: \($0.printable)" }
                 ?? "\(group) has an empty container; its old one was missing")
+    }
+}
+
+extension ContainerResetCommand {
+    /// Seals the new container's certificate first: programs that follow must not find the container without it.
+    private func reset(_ registry: GroupRegistry, _ group: AppGroup) throws(Failure) -> String? {
+        var files: [String: [UInt8]] = [:]
+        var store: SealedStore?
+        do throws(Failure) {
+            let opened = try keyOptions.openStore(of: group)
+            let certificate = try Failure.onStore { () throws(StoreError) in try opened.certificateForSuccessor() }
+            if let (path, blob) = certificate { files[path] = blob }
+            store = opened
+        } catch {
+            CertificateWarning.report(
+                error, "Programs may accept records of the old container, or refuse those of users who have read less.",
+                asJSON: output.json)
+        }
+        let trashed = try Failure.onGroup { () throws(AppGroupError) in try registry.reset(placing: files) }
+        try? store?.acceptCertificate()
+        return trashed
     }
 }
 

@@ -1,6 +1,7 @@
 internal import AppGroups
 internal import ArgumentParser
 internal import AuditReports
+internal import SealedState
 
 /// `sealctl container trash`.
 struct ContainerTrashCommand: ParsableCommand {
@@ -47,8 +48,9 @@ struct TrashRestoreCommand: SealctlCommand {
         abstract: "Restore a container.",
         discussion: """
             The group must have no container now; with --replace its present container is moved to the trash. The \
-            container's members must be registered again. An opaque container gets another name. Before a container is \
-            replaced the command shows its contents and asks, unless --yes is given.
+            container gets a new certificate, so that programs accept its records. Its members must be registered \
+            again. An opaque container gets another name. Before a container is replaced the command shows its \
+            contents and asks, unless --yes is given.
 
             Examples:
               sealctl container trash restore group.a~20261121T130405Z~0badcafe
@@ -60,19 +62,37 @@ struct TrashRestoreCommand: SealctlCommand {
     @Flag(help: "Move the group's present container to the trash first.")
     var replace = false
     @OptionGroup var confirmation: Confirmation
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func perform() throws(Failure) {
         let home = try GroupOptions.home()
         if replace { try confirm(in: home) }
-        let (path, replaced) = try Failure.onGroup { () throws(AppGroupError) in
+        acceptPresentCertificate(in: home)
+        let (group, path, replaced) = try Failure.onGroup { () throws(AppGroupError) in
             let item = try TrashView.item(name, in: ContainerTrash(home: home))
             let replaced = try GroupRegistry(item.group, in: home).restore(item, replacing: replace)
             let container = try GroupContainer.open(item.group, in: home, creating: false, entitlements: .unchecked)
-            return (container.path, replaced)
+            return (item.group, container.path, replaced)
+        }
+        do throws(Failure) {
+            let store = try keyOptions.openStore(of: group)
+            _ = try Failure.onStore { () throws(StoreError) in try store.certifyAgain(isFormer: true) }
+        } catch {
+            CertificateWarning.report(
+                error, "Programs may refuse its records: run sealctl container accept --former --group \(group).",
+                asJSON: output.json)
         }
         let fields: [(String, JSONText)] = [("path", .string(path)), ("trashed", .optional(replaced))]
         try StandardStreams.print(output.json ? JSONText.object(fields).text : path)
+    }
+
+    /// Reads the certificate of the container that is replaced: the restored one gets a later one.
+    private func acceptPresentCertificate(in home: GroupsHome) {
+        guard let item = try? TrashView.item(name, in: ContainerTrash(home: home)),
+            let store = try? keyOptions.openStore(of: item.group)
+        else { return }
+        try? store.acceptCertificate()
     }
 
     private func confirm(in home: GroupsHome) throws(Failure) {

@@ -102,18 +102,17 @@ struct Inspector {
     }
 
     private func judge(_ inspection: inout Inspection, _ header: VerifiedHeader, _ store: SealedStore) {
-        guard let mark = store.watermarks.mark(of: header.header.nameTag) else {
-            inspection.watermark = ("none", "first contact")
-            return
-        }
-        let accepted = "\(mark.epoch).\(mark.sequence)"
-        let (standing, code) = Self.standing(store.watermarks.verdict(on: header))
-        inspection.watermark = (accepted, standing)
-        guard let code else { return }
+        let mark = store.watermarks.mark(of: header.header.nameTag)
+        let accepted = mark.map { "\($0.epoch).\($0.sequence)" } ?? "none"
         let found = "\(header.header.epoch).\(header.header.sequence)"
-        let error = StoreError(
-            code, "inspect", target.input.name, "It is \(found), \(standing); \(accepted) was accepted before.")
-        inspection.verdict = .refused(Failure(error))
+        let (standing, code) = Self.standing(store.reader.verdict(on: header))
+        inspection.watermark = (accepted, mark == nil ? "first contact" : standing)
+        guard let code else { return }
+        let reason =
+            store.reader.isFormer(header.header)
+            ? "It is \(found), of a former container of the group."
+            : "It is \(found), \(standing); \(accepted) was accepted before."
+        inspection.verdict = .refused(Failure(StoreError(code, "inspect", target.input.name, reason)))
     }
 
     /// Judges a record by the roster. A record that was refused before has no valid writer.

@@ -87,7 +87,7 @@ struct SnapshotFile {
         if let refusal = authorisation.refusal {
             throw Failure(StoreError(refusal.code, "verify", record, refusal.reason))
         }
-        guard let code = Self.refusal(store.watermarks.verdict(on: verified)) else { return }
+        guard let code = Self.refusal(store.reader.verdict(on: verified)) else { return }
         throw Failure(.dataError, code.rawValue, "it is out of order", hint: "")
     }
 

@@ -1,4 +1,5 @@
 internal import Glibc
+internal import SealedBackends
 internal import SharedFiles
 internal import Synchronization
 internal import SystemPackage
@@ -48,7 +49,7 @@ final class ContainerAnchor: Sendable {
     ///
     /// - Throws: `FileError` `.notFound` if the open directory does not have the container's path any more; noticed
     ///   within a tenth of a second if the whole home was replaced.
-    func place(of file: BlobAddress) throws(FileError) -> (Directory, String) {
+    func place(of file: FileLocation) throws(FileError) -> (Directory, String) {
         let now = Self.milliseconds
         if let parent, now - lastWhole.load(ordering: .relaxed) < Self.longestShort {
             return (parent, path(of: file))
@@ -60,7 +61,7 @@ final class ContainerAnchor: Sendable {
         return parent.map { ($0, path(of: file)) } ?? (root, file.path)
     }
 
-    private func path(of file: BlobAddress) -> String {
+    private func path(of file: FileLocation) -> String {
         file.container == leaf ? file.placedPath : "\(leaf)/\(file.path)"
     }
 

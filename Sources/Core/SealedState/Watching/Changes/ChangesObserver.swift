@@ -1,5 +1,6 @@
 internal import FileMonitoring
 internal import FoundationEssentials
+internal import SealedBackends
 internal import SharedFiles
 
 /// The state of one iterator: its last report of each record, and the records to look at.
@@ -15,7 +16,8 @@ struct ChangesObserver: Sendable {
     /// Records that may have changed since their last report.
     var waiting: Set<String> = []
     private var tree: RecordTree
-    private var files: [MonitorRegistration] = []
+    /// The watches of records, or of the whole backend.
+    private var records: [any Sendable] = []
     private var registry: MonitorRegistration?
     private var alarm: ClockRegistration?
     /// Present while an answer depends on the vault.
@@ -65,22 +67,38 @@ struct ChangesObserver: Sendable {
 
     /// Returns every record that is present or was reported; watches the files in the current container.
     private mutating func everything() throws(StoreError) -> Set<String> {
-        let isElsewhere = watchedPath != store.containerPath
+        let isElsewhere = watchedPath != store.containerPath || store.reader.files == nil
         let found: Set<String>
         if let names {
-            if isElsewhere { files = try names.map { name throws(StoreError) in try watchFile(of: name) } }
+            if isElsewhere { records = try names.map { name throws(StoreError) in try watchRecord(name) } }
             found = Set(names)
+        } else if store.reader.files == nil {
+            if isElsewhere { records = [try watchBackend()] }
+            found = try presentNames().union(states.keys)
         } else {
-            found = try tree.begin(in: store, isElsewhere: isElsewhere).union(states.keys)
+            found = try tree.begin(in: store.container, isElsewhere: isElsewhere).union(states.keys)
         }
         watchedPath = store.containerPath
         return found
     }
 
-    private func watchFile(of name: String) throws(StoreError) -> MonitorRegistration {
-        let path = store.watchedPath(of: try store.places.place(name))
-        return try watch(path) { [pending] in pending.mark { $0.paths.insert(path) } }
+    private func watchRecord(_ name: String) throws(StoreError) -> any Sendable {
+        try store.watch(try store.places.place(name)) { [pending] in pending.mark { $0.names.insert(name) } }
     }
+
+    private func watchBackend() throws(StoreError) -> any Sendable {
+        try store.reader.watches.watch(nil) { [pending] key in
+            pending.mark { marks in
+                if let key { marks.names.insert(key.name) } else { marks.isResync = true }
+            }
+        }
+    }
+
+    private func presentNames() throws(StoreError) -> Set<String> {
+        Set(try store.reader.heads().map(\.key.name).filter(Self.isReported))
+    }
+
+    private static func isReported(_ name: String) -> Bool { !name.hasPrefix("\(RecordName.reservedSegment)/") }
 }
 
 // The iteration.
@@ -138,7 +156,7 @@ extension ChangesObserver {
             store = try store.following()
             missing = nil
             let isSame = store === former.store && former.isWhole
-            waiting.formUnion(isSame ? try news(in: marks.paths) : try everything())
+            waiting.formUnion(isSame ? try news(marks) : try everything())
             hasFailed = false
         } catch {
             hasFailed = true
@@ -150,10 +168,10 @@ extension ChangesObserver {
         gather(marks)
     }
 
-    private mutating func news(in paths: Set<String>) throws(StoreError) -> Set<String> {
-        guard let names else { return try tree.news(in: paths, of: store) }
-        return Set(
-            names.filter { (try? store.places.place($0)).map { paths.contains(store.watchedPath(of: $0)) } ?? true })
+    private mutating func news(_ marks: PendingChanges.Marks) throws(StoreError) -> Set<String> {
+        if names != nil { return marks.names }
+        guard store.reader.files == nil else { return try tree.news(in: marks.paths, of: store.container) }
+        return marks.isResync ? try presentNames().union(states.keys) : marks.names.filter(Self.isReported)
     }
 
     private mutating func gather(_ marks: PendingChanges.Marks) {

@@ -48,7 +48,8 @@ extension RecordReader {
         let tag = BlobContext(group: group.identifier, kind: .record, name: name).nameTag
         return RecordObservation(
             outcome: error.code == .containerMissing ? .absent(error) : .rejected(error),
-            mark: UpdateMark(tag, error, accepted: watermarks.mark(of: tag)), mayPass: error.mayPass)
+            mark: UpdateMark(tag, error, accepted: watermarks.mark(of: tag)),
+            mayPass: error.mayPass || mayBeCertified(error))
     }
 
     private static func overtaken(_ name: String) -> StoreError {
@@ -94,7 +95,7 @@ extension RecordReader {
             return RecordObservation(
                 outcome: .rejected(error), mark: mark,
                 changesAt: error.code == .notYetValid ? change(ofRefused: name) + 0.001 : nil,
-                hangsOnVault: error.isOfVault, mayPass: error.mayPass)
+                hangsOnVault: error.isOfVault, mayPass: error.mayPass || mayBeCertified(error))
         }
     }
 

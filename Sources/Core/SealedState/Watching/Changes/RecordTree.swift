@@ -29,23 +29,23 @@ struct RecordTree: Sendable {
     /// - Parameter isElsewhere: Pass `true` if its path is another one.
     /// - Returns: The present and the former records.
     /// - Throws: The first error; the directories that could be listed are watched nevertheless.
-    mutating func begin(in store: SealedStore, isElsewhere: Bool) throws(StoreError) -> Set<String> {
+    mutating func begin(in container: GroupContainer, isElsewhere: Bool) throws(StoreError) -> Set<String> {
         let former = Set(directories.values.flatMap(\.files.keys))
         if isElsewhere { directories = [:] }
         for path in directories.keys { directories[path]?.files = [:] }
         unlisted = []
-        return former.union(try look(at: [Self.root], in: store, isWhole: true))
+        return former.union(try look(at: [Self.root], in: container, isWhole: true))
     }
 
     /// Returns the records that may have changed in the notified paths.
-    mutating func news(in marked: Set<String>, of store: SealedStore) throws(StoreError) -> Set<String> {
-        let prefix = store.containerPath + "/"
+    mutating func news(in marked: Set<String>, of container: GroupContainer) throws(StoreError) -> Set<String> {
+        let prefix = container.path + "/"
         let paths = marked.compactMap { $0.hasPrefix(prefix) ? String($0.dropFirst(prefix.count)) : nil }
-        return try look(at: Set(paths).union(unlisted), in: store, isWhole: false)
+        return try look(at: Set(paths).union(unlisted), in: container, isWhole: false)
     }
 
     private mutating func look(
-        at paths: Set<String>, in store: SealedStore, isWhole: Bool
+        at paths: Set<String>, in container: GroupContainer, isWhole: Bool
     ) throws(StoreError) -> Set<String> {
         var news: Set<String> = []
         var failure: StoreError?
@@ -54,7 +54,7 @@ struct RecordTree: Sendable {
             do throws(StoreError) {
                 // A path that was forgotten meanwhile is no directory of records any more.
                 guard path == Self.root || directories[path] != nil || unlisted.contains(path) else { continue }
-                let listing = try list(path, in: store)
+                let listing = try list(path, in: container)
                 news.formUnion(take(listing, of: path))
                 waiting += listing.directories.filter { isWhole || directories[$0] == nil }
                 for child in listing.directories where directories[child] == nil { unlisted.insert(child) }
@@ -77,12 +77,12 @@ extension RecordTree {
     }
 
     /// Lists a directory. It is watched before: changes after the listing are notified.
-    private mutating func list(_ path: String, in store: SealedStore) throws(StoreError) -> Listing {
+    private mutating func list(_ path: String, in container: GroupContainer) throws(StoreError) -> Listing {
         if directories[path] == nil {
-            directories[path] = Watched(registration: try register("\(store.containerPath)/\(path)"))
+            directories[path] = Watched(registration: try register("\(container.path)/\(path)"))
         }
-        do throws(FileError) { return try Self.listing(path, in: store.container.root) } catch {
-            guard error.code == .notFound else { throw StoreError(error, "list", store.group.identifier) }
+        do throws(FileError) { return try Self.listing(path, in: container.root) } catch {
+            guard error.code == .notFound else { throw StoreError(error, "list", container.group.identifier) }
             return Listing()
         }
     }
@@ -141,6 +141,10 @@ final class PendingChanges: Sendable {
     struct Marks {
         /// The paths as they are watched.
         var paths: Set<String> = []
+        /// The records that were reported by name.
+        var names: Set<String> = []
+        /// Every record may have changed.
+        var isResync = false
         /// The container may be another one.
         var container = false
         /// Keys may have been added or removed.
@@ -151,11 +155,16 @@ final class PendingChanges: Sendable {
 
     let signal = ChangeSignal()
     private let marks = Mutex(Marks())
+    private let notify: @Sendable () -> Void
+
+    /// - Parameter notify: Called after each mark, on the monitor's thread.
+    init(_ notify: @escaping @Sendable () -> Void = {}) { self.notify = notify }
 
     /// Marks first and then raises the signal: a woken task finds the mark.
     func mark(_ change: (inout Marks) -> Void) {
         marks.withLock { change(&$0) }
         signal.raise()
+        notify()
     }
 
     func take() -> Marks {
