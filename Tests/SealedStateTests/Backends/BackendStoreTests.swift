@@ -1,0 +1,188 @@
+import AppGroups
+import FoundationEssentials
+import SealedBackends
+import SealedStateTestKit
+import TestSupport
+import Testing
+
+@testable import SealedState
+
+/// A store whose records are in a backend other than that of files, which compares conditions and has faults.
+@Suite("Stores on a backend", .timeLimit(.minutes(5))) struct BackendStoreTests {
+    let fixture: StoreFixture
+    let memory: MemoryBackend
+    let store: SealedStore
+
+    init() throws {
+        fixture = try StoreFixture()
+        let memory = MemoryBackend(seed: 5)
+        self.memory = memory
+        store = try fixture.open { $0.backend = memory }
+    }
+
+    private func another() throws -> SealedStore { try fixture.open { [memory] in $0.backend = memory } }
+
+    @Test func recordsAreInTheBackendAlone() throws {
+        #expect(try store.write(Note(text: "one")) == 1)
+        #expect(try another().read(Note.self).text == "one")
+        #expect(try store.update(Note.self) { $0.number += 7 } == 2)
+        #expect(try store.snapshot(of: Note.self).value == Note(text: "one", number: 7))
+        #expect(try store.write(Note(text: "two"), named: "a/b", onlyIf: .absent) == 1)
+        #expect(code { try store.write(Note(text: "x"), named: "a/b", onlyIf: .sequence(9)) } == .conflict)
+        #expect(try store.list().map(\.name) == ["a/b", Note.recordName])
+        #expect(try store.delete(named: "a/b") == 2)
+        #expect(code { _ = try store.read(Note.self, named: "a/b") } == .absent)
+        try store.purge(named: "a/b")
+        #expect(try store.list().map(\.name) == [Note.recordName])
+        #expect(!SystemFile.exists(fixture.records))
+    }
+
+    /// A program on another machine, which has the same vault and other locks.
+    private func elsewhere() throws -> (place: TemporaryDirectory, store: SealedStore) {
+        let place = try TemporaryDirectory()
+        _ = try ChildProcess.run("/bin/cp", ["-a", fixture.place.path + "/.", place.path])
+        var options = StoreOptions()
+        options.backend = memory
+        return (place, try SealedStore(group: fixture.group, in: GroupsHome(root: place.path), options: options))
+    }
+
+    // here:  reads 1 ...................... writes: conflict, reads 11, writes 111
+    // there:         reads 1, writes 11
+    @Test func aConflictIsDecidedAnew() throws {
+        try store.write(Note(text: "start", number: 1))
+        let (place, other) = try elsewhere()
+        var calls = 0
+        let sequence = try store.update(Note.self) { note in
+            calls += 1
+            if calls == 1 { try other.update(Note.self) { $0.number += 10 } }
+            note.number += 100
+        }
+        #expect(calls == 2 && sequence == 3)
+        #expect(try other.read(Note.self).number == 111)
+        #expect(
+            code {
+                try store.update(Note.self, timeout: .milliseconds(100)) { note in
+                    try other.update(Note.self) { $0.number += 1 }
+                    note.number += 1
+                }
+            } == .lockTimeout)
+        withExtendedLifetime(place) {}
+    }
+
+    /// A guarded write and its lease are one batch.
+    @Test func aLeaseThatIsLostElsewhereStopsAWrite() async throws {
+        try await store.write(Note(text: "start"))
+        let (place, other) = try elsewhere()
+        let code = await asyncCode {
+            _ = try await store.withLease("work", for: .seconds(30)) { fence in
+                let lease = BackendKey("_sealed/leases/work")
+                let stolen = try #require(try memory.read(lease, limit: .max)).bytes
+                try memory.commit([BackendWrite(lease, .remove)], durability: .unsynced)
+                _ = try await other.withLease("work", for: .seconds(30)) { $0.number }
+                #expect(try memory.read(lease, limit: .max)?.bytes != stolen)
+                try await store.write(Note(text: "late"), holding: fence)
+            }
+        }
+        #expect(code == .leaseLost)
+        #expect(try other.read(Note.self).text == "start")
+        withExtendedLifetime(place) {}
+    }
+
+    private func asyncCode(_ body: () async throws -> Void) async -> StoreError.Code? {
+        do { try await body() } catch { return (error as? StoreError)?.code }
+        return nil
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3, 4]) func noAcknowledgedIncrementIsLostWithFaults(seed: UInt64) async throws {
+        let memory = MemoryBackend(seed: seed, faults: .init(indeterminate: 0.2, repeatedChange: 0.2, resync: 0.2))
+        let stores = try (0..<3).map { _ in try fixture.open { $0.backend = memory } }
+        try await stores[0].write(Note(text: "counter", number: 0))
+        let unknown = try await withThrowingTaskGroup(of: Int.self) { group in
+            for store in stores {
+                group.addTask {
+                    var unknown = 0
+                    for _ in 0..<15 {
+                        do { try await store.update(Note.self) { $0.number += 1 } } catch let error as StoreError
+                            where error.code == .outcomeUnknown
+                        {
+                            unknown += 1
+                        }
+                    }
+                    return unknown
+                }
+            }
+            return try await group.reduce(0, +)
+        }
+        // The records' locks exclude other writers, so every outcome can be decided.
+        #expect(unknown == 0)
+        #expect(try stores[1].read(Note.self).number == 45)
+    }
+
+    @Test func watchesSeeChanges() async throws {
+        try await store.write(Note(text: "first"))
+        var updates = try store.updates(of: Note.self).makeAsyncIterator()
+        #expect(await updates.next()?.value?.text == "first")
+        try await another().write(Note(text: "second"))
+        #expect(await updates.next()?.value?.text == "second")
+        var changes = try store.changes().makeAsyncIterator()
+        #expect(await changes.next()?.name == Note.recordName)
+        try await another().write(Note(text: "third"), named: "third")
+        #expect(await changes.next()?.name == "third")
+        memory.faults.resync = 1
+        try await another().delete(named: "third")
+        #expect(await changes.next()?.name == "third")
+    }
+
+    @Test func leasesAndSettingsWork() async throws {
+        let other = try another()
+        let outcome = try await store.withLease("work", for: .seconds(30)) { fence in
+            try await other.write(Note(text: "held"), holding: fence)
+            return fence.number
+        }
+        #expect(outcome.value == 1)
+        let defaults = try store.defaults()
+        try await defaults.set(1, forKey: "key")
+        #expect(try other.defaults().integer(forKey: "key") == 1)
+        try await other.defaults().set(2, forKey: "key")
+        #expect(try defaults.integer(forKey: "key") == 2)
+    }
+
+    @Test func aRotationResealsItsRecords() throws {
+        for number in 0..<5 { try store.write(Note(text: "text", number: number), named: "n\(number)") }
+        try store.delete(named: "n4")
+        let report = try store.rotate()
+        #expect(report.isCompleted && report.resealed == 5)
+        let other = try another()
+        for number in 0..<4 {
+            let snapshot = try other.snapshot(of: Note.self, named: "n\(number)")
+            #expect(snapshot.value.number == number && snapshot.provenance.epoch == 2)
+            #expect(snapshot.provenance.sequence == 1)
+        }
+        memory.faults = .init(indeterminate: 0.3)
+        #expect(try store.rotate().isCompleted)
+        memory.faults = .none
+        #expect(try other.snapshot(of: Note.self, named: "n0").provenance.epoch == 3)
+    }
+
+    @Test func aReplayedBlobIsRefusedAndKept() throws {
+        let key = BackendKey(Note.recordName)
+        try store.write(Note(text: "old"))
+        let old = try #require(try memory.read(key, limit: .max)).bytes
+        try store.write(Note(text: "new"))
+        try memory.commit([BackendWrite(key, .put(old))], durability: .unsynced)
+        let guarded = try fixture.open { [memory] in
+            $0.backend = memory
+            $0.rejectionPolicy = .quarantine
+        }
+        #expect(code { _ = try guarded.read(Note.self) } == .replayed)
+        #expect(memory.copies.values.contains(old))
+    }
+
+    @Test func errorsOfTheBackendAreTheStores() throws {
+        memory.faults.failure = 1
+        #expect(code { _ = try store.read(Note.self) } == .file)
+        #expect(code { try store.write(Note(text: "x"), timeout: .milliseconds(50)) } == .file)
+        memory.faults.failure = 0
+        #expect(try store.write(Note(text: "x")) == 1)
+    }
+}
