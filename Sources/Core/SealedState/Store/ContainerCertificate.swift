@@ -7,8 +7,9 @@ internal import Synchronization
 
 /// The record that distinguishes a container from the former ones of its group: `_sealed/container`.
 ///
-/// Its sequence is higher than those of all former containers, so records up to it are of a former one and are refused.
-/// The container's own records continue after it. The accepted states hold it like any record's: a certificate that is
+/// Its sequence is higher than those of all former containers: records up to the end of its block of 1,024 are of a former
+/// one and are refused. The container's own records continue after the block, and a certificate that is lost is written
+/// again within it. The accepted states hold it like any record's: a certificate that is
 /// removed, damaged or exchanged for an earlier one changes nothing for users who have read it.
 struct ContainerCertificate: SealedRecord, Equatable {
     static let recordName = "\(RecordName.reservedSegment)/container"
@@ -27,6 +28,15 @@ struct ContainerCertificate: SealedRecord, Equatable {
         func contains(_ sequence: UInt64) -> Bool { sequence > after && sequence <= to }
     }
 
+    /// The certificates that one container can have without a change for its records.
+    static let block: UInt64 = 1024
+
+    /// Returns the highest sequence of former containers, by the certificate's sequence.
+    static func floor(of sequence: UInt64) -> UInt64 { sequence | (block - 1) }
+
+    /// Returns the first sequence of a certificate of another container.
+    static func next(after highest: UInt64) -> UInt64 { (highest + margin) & ~(block - 1) }
+
     /// The distance from the highest known sequence of the former containers to the certificate's: for records that
     /// were hidden from the program that wrote it, and for writes that were under way.
     static let margin: UInt64 = 1 << 20
@@ -36,11 +46,14 @@ struct ContainerCertificate: SealedRecord, Equatable {
 final class KnownCertificate: Sendable {
     /// The sequences of former containers.
     struct Floor: Sendable {
-        /// The highest one; 0 without a certificate.
-        var sequence: UInt64 = 0
+        /// The sequence of the certificate; 0 without one.
+        var certificate: UInt64 = 0
         var accepts: [ContainerCertificate.Range] = []
         /// The container does not have the certificate that was accepted.
         var isLost = false
+
+        /// The highest sequence; 0 without a certificate.
+        var sequence: UInt64 { certificate == 0 ? 0 : ContainerCertificate.floor(of: certificate) }
 
         /// The sequence that new records are above. In a former container that was put back they stay clear of those of
         /// the container that had the certificate.
@@ -130,7 +143,7 @@ extension RecordReader {
             let value = try decodedSnapshot(of: ContainerCertificate.self, from: blob, at: place).value
             // Any holder of a key could let signed records of a former container in again.
             let mayAccept = authority == nil || blob.writer != nil
-            floor = KnownCertificate.Floor(sequence: blob.header.sequence, accepts: mayAccept ? value.accepts : [])
+            floor = KnownCertificate.Floor(certificate: blob.header.sequence, accepts: mayAccept ? value.accepts : [])
             held = blob.held
             // It was on the disk before the container had its name, or before a writer went on.
             if accepting { acknowledge(blob.opened.header) }
@@ -140,7 +153,7 @@ extension RecordReader {
             watermarks.refresh()
         }
         let accepted = watermarks.mark(of: place.context.nameTag)?.sequence ?? 0
-        if accepted > floor.sequence { floor = KnownCertificate.Floor(sequence: accepted, isLost: true) }
+        if accepted > floor.certificate { floor = KnownCertificate.Floor(certificate: accepted, isLost: true) }
         certificate.note(floor, held, accepted: accepting)
         return floor
     }
@@ -200,7 +213,7 @@ extension RecordWriter {
             reader.floor().sequence > 0, !certificate.isInUse.load(ordering: .relaxed), isEmpty
         else { return }
         try? withoutWriters(request) { turn throws(StoreError) in
-            if isEmpty { try certify(accepting: [], after: reader.highestSequence(), turn) }
+            if isEmpty { try certify(as: ContainerCertificate.next(after: reader.highestSequence()), turn) }
         }
     }
 
@@ -227,12 +240,16 @@ extension RecordWriter {
                     "The group has a roster, and it has no rule for \(name): readers would not believe it.",
                     advice: "Add a rule for \(name) to the roster: sealctl roster sign.")
             }
+            if !isFormer, floor.certificate < floor.sequence {
+                try certify(as: floor.certificate + 1, turn)
+                return true
+            }
             let highest = try reader.highestSequence()
             var accepts = isFormer ? reader.rangesOfFormerContainer(upTo: floor.sequence) : []
             let first = isFormer ? floor.sequenceOfWrite : floor.sequence
             let stored = try reader.highestStoredSequence()
             if stored > first { accepts.append(ContainerCertificate.Range(after: first, to: stored)) }
-            try certify(accepting: accepts, after: highest, turn)
+            try certify(as: ContainerCertificate.next(after: highest), accepting: accepts, turn)
             return true
         }
     }
@@ -253,12 +270,12 @@ extension RecordWriter {
     }
 
     private func certify(
-        accepting ranges: [ContainerCertificate.Range], after highest: UInt64, _ locked: borrowing LockedRecord
+        as sequence: UInt64, accepting ranges: [ContainerCertificate.Range] = [], _ locked: borrowing LockedRecord
     ) throws(StoreError) {
         let payload = try encode(ContainerCertificate(accepts: ranges), named: ContainerCertificate.recordName)
         defer { payload.wipe() }
         var request = request(durability: .durable)
-        request.atLeast = highest + ContainerCertificate.margin
+        request.sequence = sequence
         _ = try locked.write(payload, request)
         _ = reader.floor(isFresh: true)
     }
@@ -286,7 +303,8 @@ extension RecordReader {
             return [ContainerCertificate.Range(after: 0, to: floor)]
         }
         let value = try? decodedSnapshot(of: ContainerCertificate.self, from: blob, at: place).value
-        return (value?.accepts ?? []) + [ContainerCertificate.Range(after: blob.header.sequence, to: floor)]
+        let own = ContainerCertificate.floor(of: blob.header.sequence)
+        return (value?.accepts ?? []) + [ContainerCertificate.Range(after: own, to: floor)]
     }
 }
 
@@ -301,7 +319,7 @@ extension SealedStore {
             let highest = try store.reader.highestSequence()
             if highest == 0 { return nil }
             let place = store.reader.certificate.place
-            let sequence = highest + ContainerCertificate.margin
+            let sequence = ContainerCertificate.next(after: highest)
             return (place.path, try store.writer.sealed(ContainerCertificate(accepts: []), sequence: sequence))
         }
     }

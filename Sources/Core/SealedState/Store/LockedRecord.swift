@@ -65,7 +65,7 @@ struct LockedRecord: ~Copyable {
         let existing = try existing()
         try require(request.condition, existing)
         try requireNoNewer(than: payload.schemaVersion, existing)
-        let sequence = max(try nextSequence(existing), request.atLeast)
+        let sequence = if let stated = request.sequence { stated } else { try nextSequence(existing) }
         let stated = payload.protection ?? keys.protection(of: existing, at: place)
         let isListed = keys.isProtected(place)
         let protection = request.lowersClass || !isListed ? stated : .whenUnlocked
@@ -344,8 +344,8 @@ struct WriteRequest {
     var isReduction = false
     /// A name that is *when unlocked* gets a blob of the lower class: a person has requested it.
     var lowersClass = false
-    /// The lowest sequence of the new blob.
-    var atLeast: UInt64 = 0
+    /// The sequence of the new blob; one more than the highest known one unless stated.
+    var sequence: UInt64?
     /// Nothing is written if a blob of *when unlocked* is stored, or would be written, under a name that is not listed:
     /// the caller lists the name and writes again.
     var listsName = false
