@@ -81,14 +81,14 @@ fuzz: setup-test
 	$(call sweep,Fuzz)
 
 # A program may ask for any set of traits; the default set is what the other targets build.
-TRAITS := Tools CommandLineConfiguration ProfileSignatures
+TRAITS := Tools CommandLineConfiguration ProfileSignatures SQLite
 empty :=
 comma := ,
 ALL_TRAITS = $(subst $(empty) $(empty),$(comma),Service $(TRAITS))
-# Without Tools, which the last two enable, there are the libraries that a program links, and no tool. They are built by
+# Without Tools, which the next two enable, there are the libraries that a program links, and no tool. They are built by
 # target: `swift build --product` of such a library builds everything, examples that need Service too.
-LIBRARIES := SealedState KeyVault AppGroups SealedStateService SealedStateTestKit GroupFileCoordination GroupIPC \
-    StateImport ContainerAudit AuditReports
+LIBRARIES := SealedState KeyVault AppGroups SealedBackends SealedStateService SealedStateTestKit SealedStateSQLite \
+    GroupFileCoordination GroupIPC StateImport ContainerAudit AuditReports
 
 TRAIT_SETS ?= none Service $(TRAITS) all
 
@@ -97,7 +97,7 @@ traits: setup-build
 	    products="$(LIBRARIES) XcodeEntitlements sealctl"; \
 	    case $$set in \
 	    none) traits=--disable-default-traits; products="$(LIBRARIES)" ;; \
-	    Service) traits=--traits=Service; products="$(LIBRARIES)" ;; \
+	    Service | SQLite) traits=--traits=$$set; products="$(LIBRARIES)" ;; \
 	    all) traits=--traits=$(ALL_TRAITS); products=all ;; \
 	    *) traits=--traits=$$set ;; \
 	    esac; \

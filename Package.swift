@@ -55,6 +55,7 @@ let package = Package(
         .library(name: "KeyVault", targets: ["KeyVault"]),
         .library(name: "AppGroups", targets: ["AppGroups"]),
         .library(name: "SealedStateService", targets: ["SealedStateService"]),
+        .library(name: "SealedStateSQLite", targets: ["SealedStateSQLite"]),
         .library(name: "SealedStateTestKit", targets: ["SealedStateTestKit"]),
         .library(name: "GroupFileCoordination", targets: ["GroupFileCoordination"]),
         .library(name: "GroupIPC", targets: ["GroupIPC"]),
@@ -75,7 +76,8 @@ let package = Package(
         .trait(
             name: "CommandLineConfiguration", description: "Configuration files of sealctl.",
             enabledTraits: ["Tools"]),
-        .default(enabledTraits: ["Tools", "Service", "CommandLineConfiguration"]),
+        .trait(name: "SQLite", description: "Records in an SQLite database, in SealedStateSQLite. Links libsqlite3."),
+        .default(enabledTraits: ["Tools", "Service", "CommandLineConfiguration", "SQLite"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
@@ -132,6 +134,17 @@ let package = Package(
         library(
             "Kits", "SealedStateTestKit",
             ["SealedState", "SealedBackends", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives"]),
+
+        // Records in an SQLite database.
+        .target(name: "CSQLite", path: "Sources/Kits/CSQLite"),
+        .target(
+            name: "SealedStateSQLite",
+            dependencies: [
+                "SealedBackends", "FileMonitoring", "SharedFiles",
+                .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
+            ],
+            path: "Sources/Kits/SealedStateSQLite", swiftSettings: swiftSettings,
+            linkerSettings: [.linkedLibrary("sqlite3", .when(traits: ["SQLite"]))]),
 
         // Coordinated access to files; semaphores, memory and sockets; plaintext of other programs into sealed form.
         library("Kits", "GroupFileCoordination", ["AppGroups", "FileMonitoring", "SharedFiles", system]),
@@ -264,7 +277,8 @@ let package = Package(
         .testTarget(
             name: "SealedStateTests",
             dependencies: [
-                "SealedState", "SealedStateTestKit", "StateImport", "GroupIPC", "KeyVault", "SealedBackends", "Sealing",
+                "SealedState", "SealedStateTestKit", "SealedStateSQLite", "StateImport", "GroupIPC", "KeyVault",
+                "SealedBackends", "Sealing",
                 "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives", "TestSupport", "sealed-probe",
             ],
             swiftSettings: swiftSettings),

@@ -27,7 +27,8 @@ import Testing
         "sourceUnusable": 66, "sourceMalformed": 65, "sourceChanged": 75, "sourceKept": 74, "verificationFailed": 74,
         "wrongKey": 51, "cipherUnavailable": 71,
         // The group's setup.
-        "container": 78, "containerMissing": 44, "vaultAbsent": 44, "vaultCorrupt": 65, "vaultRolledBack": 65,
+        "container": 78, "backendUnknown": 78,
+        "containerMissing": 44, "vaultAbsent": 44, "vaultCorrupt": 65, "vaultRolledBack": 65,
         "vaultMissing": 44, "vaultReplaced": 65, "vaultNotAccepted": 69,
         "wrongPassphrase": 51, "wrongKeyFile": 51, "orphanedBlobs": 78, "keyInUse": 69, "keyNotFound": 44, "vault": 78,
         "roster": 78,

@@ -259,6 +259,8 @@ package enum ContainerLayout {
     package static let metadata = ".sealedstate.container"
     /// The signed list of the group's writers, readable by every member (docs/spec/writers.md).
     package static let roster = ".sealedstate.roster"
+    /// The name of the backend of the records; missing for files.
+    package static let backend = ".sealedstate.backend"
     /// The prefix of the reserves for deletions, one per user, followed by the user's number.
     package static let reservePrefix = ".sealedstate.reserve."
 

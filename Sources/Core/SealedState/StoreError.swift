@@ -154,6 +154,8 @@ extension StoreError {
         public static let container = Code(rawValue: "container")
         /// The group has no container yet, and the call does not create one.
         public static let containerMissing = Code(rawValue: "containerMissing")
+        /// The container's records are in another backend than the program's.
+        public static let backendUnknown = Code(rawValue: "backendUnknown")
         /// The group has no vault yet, and the call does not create one.
         public static let vaultAbsent = Code(rawValue: "vaultAbsent")
         /// The vault is damaged.

@@ -1,5 +1,6 @@
 import AppGroups
 import SealedBackends
+import SealedStateSQLite
 import SealedStateTestKit
 import Sealing
 import SharedFiles
@@ -55,6 +56,17 @@ import Testing
         default: #expect(outcome == .passed)
         }
     }
+
+    #if SQLite
+    @Test(arguments: BackendCheck.allCases, seeds) func sqlite(check: BackendCheck, seed: UInt64) throws {
+        let place = try TemporaryDirectory()
+        let open: @Sendable () throws -> any SealedBackend = {
+            try SQLiteProvider().open(BackendPlace(group: "group.x", directory: place.path, isShared: false))
+        }
+        let outcome = try check.run(on: BackendSubject(reopen: { _ in try open() }, make: open), seed: seed)
+        #expect(check == .powerLoss ? outcome != .passed : outcome == .passed)
+    }
+    #endif
 
     // MARK: Broken promises
 

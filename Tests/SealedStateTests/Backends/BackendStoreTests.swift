@@ -1,6 +1,7 @@
 import AppGroups
 import FoundationEssentials
 import SealedBackends
+import SealedStateSQLite
 import SealedStateTestKit
 import TestSupport
 import Testing
@@ -185,4 +186,43 @@ import Testing
         memory.faults.failure = 0
         #expect(try store.write(Note(text: "x")) == 1)
     }
+
+    #if SQLite
+    @Test func aContainerSaysInWhichBackendItsRecordsAre() async throws {
+        let fixture = try StoreFixture("group.com.example.sqlite")
+        let store = try fixture.open { $0.backend = SQLiteProvider() }
+        #expect(try await store.write(Note(text: "one")) == 1)
+        #expect(code { _ = try fixture.open() } == .backendUnknown)
+        let other = try fixture.open { $0.backend = SQLiteProvider() }
+        #expect(try other.read(Note.self).text == "one")
+        var updates = try store.updates(of: Note.self).makeAsyncIterator()
+        #expect(await updates.next()?.value?.text == "one")
+        try await other.write(Note(text: "two"))
+        #expect(await updates.next()?.value?.text == "two")
+        try await other.defaults().set(3, forKey: "key")
+        #expect(try store.defaults().integer(forKey: "key") == 3)
+        #expect(try store.rotate().isCompleted)
+        #expect(try other.snapshot(of: Note.self).provenance.epoch == 2)
+        #expect(!SystemFile.exists(fixture.records))
+
+        let files = try StoreFixture("group.com.example.files")
+        try await files.open().write(Note(text: "in a file"))
+        #expect(code { _ = try files.open { $0.backend = SQLiteProvider() } } == .backendUnknown)
+    }
+
+    @Test func aJournalBesideTheDatabaseIsRefused() throws {
+        let fixture = try StoreFixture("group.com.example.journal")
+        let provider = SQLiteProvider()
+        try fixture.open { $0.backend = provider }.write(Note(text: "one"))
+        let database = fixture.container + "/Library/Application Support/Records.sqlite"
+        try SystemFile.write(database + "-journal", [1, 2, 3])
+        #expect(code { _ = try fixture.open { $0.backend = provider } } == .file)
+        #expect(SystemFile.exists(database + "-journal"))
+    }
+
+    @Test func aContainerThatAUnixGroupMayWriteIsRefused() throws {
+        let place = BackendPlace(group: "group.x", directory: fixture.place.path, isShared: true)
+        #expect(throws: BackendError.self) { try SQLiteProvider().open(place) }
+    }
+    #endif
 }

@@ -45,6 +45,9 @@ enum FailureTable {
                 "The new value is in place, but the container's lock file was replaced: a write may be lost.",
             advice: "Read it back, and write it again if it is missing."),
         CodeEntry(
+            .backendUnknown, says: "The container's records are in another backend than the program's.",
+            advice: "Give the program the group's backend (StoreOptions.backend), or files if it has none."),
+        CodeEntry(
             .outcomeUnknown,
             says: "The answer of the backend was lost: whether the new value was written is unknown.",
             advice: "Read it back, and write it again if it is missing."),

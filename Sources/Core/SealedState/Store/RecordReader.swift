@@ -39,8 +39,13 @@ package final class RecordReader: Sendable {
         containerPath = container.path
         anchor = ContainerAnchor(of: container.root)
         locks = ContainerLocks(of: container)
+        let files = FileBackend(container, at: anchor)
+        // A backend without a name leaves nothing in a container.
+        if options.backend == nil || options.backend?.name != nil {
+            try BackendMarker(of: container, files, locks).require(options.backend?.name)
+        }
         if let provider = options.backend {
-            files = nil
+            self.files = nil
             let place = BackendPlace(
                 group: container.group.identifier, directory: container.path,
                 isShared: container.sharing != .ownerOnly)
@@ -48,7 +53,6 @@ package final class RecordReader: Sendable {
                 () throws(BackendError) in try provider.open(place)
             }
         } else {
-            let files = FileBackend(container, at: anchor)
             self.files = files
             backend = files
         }

@@ -108,6 +108,7 @@ enum StatusTable {
         .unencodable: .dataError, .invalidName: .usage, .declined: .dataError, .conflict: .unavailable,
         .invalidCursor: .dataError, .lockTimeout: .temporary, .leaseTimeout: .temporary, .leaseLost: .temporary,
         .cancelled: .temporary, .lockLost: .inputOutput, .outcomeUnknown: .inputOutput,
+        .backendUnknown: .configuration,
         .durabilityUnknown: .inputOutput, .noSpace: .inputOutput,
         .quotaExceeded: .inputOutput, .readOnly: .inputOutput, .file: .inputOutput, .watchLimit: .systemError,
         .permissionDenied: .noPermission, .container: .configuration, .containerMissing: .notFound,

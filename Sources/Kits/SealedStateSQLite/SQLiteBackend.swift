@@ -1,0 +1,213 @@
+#if SQLite
+internal import Dispatch
+internal import FileMonitoring
+internal import Glibc
+public import SealedBackends
+internal import SharedFiles
+internal import Synchronization
+
+/// Records in an SQLite database in the container, for containers that one user owns.
+///
+/// ```swift
+/// var options = StoreOptions()
+/// options.backend = SQLiteProvider()
+/// let store = try SealedStore(group: group, options: options)
+/// ```
+///
+/// Refused where a unix group may write the container: another member could cut the file that SQLite maps, which
+/// ends every process that uses it, or plant a journal that makes SQLite delete files with the reader's rights.
+public struct SQLiteProvider: BackendProvider {
+    /// Creates a provider.
+    public init() {}
+
+    /// The backend's name in a container.
+    public var name: String? { "sqlite" }
+
+    /// Opens the database of a container, and creates it if it is missing.
+    public func open(_ place: BackendPlace) throws(BackendError) -> any SealedBackend {
+        guard !place.isShared else {
+            throw BackendError(
+                .unsupported, "open the database of", place.group, "A unix group may write the container.",
+                advice: "Use files, or a container of one user.")
+        }
+        return try SQLiteBackend(directory: "\(place.directory)/Library/Application Support")
+    }
+}
+
+/// Sealed blobs in an SQLite database: one row for each record, the header apart from the rest.
+final class SQLiteBackend: SealedBackend {
+    let traits = BackendTraits(
+        batchLimit: 100_000, largestBlob: 1 << 29, comparesConditions: true, hasDurableCursors: true)
+    private let path: String
+    private let writer: CommitLine
+    /// Connections that no call uses now.
+    private let idle = Mutex<[LentConnection]>([])
+    private static let maximumIdle = 8
+    private static let maximumCopies: Int64 = 64
+
+    /// - Parameter directory: The directory of the database, which exists or is created with mode 0700.
+    init(directory: String) throws(BackendError) {
+        path = "\(directory)/Records.sqlite"
+        try Self.createFile(path, in: directory)
+        writer = CommitLine(try SQLiteConnection(path))
+    }
+
+    /// Creates an empty file of mode 0600, which SQLite's other files take over, and refuses what SQLite would
+    /// follow or replay.
+    private static func createFile(_ path: String, in directory: String) throws(BackendError) {
+        for parent in [String(directory[..<(directory.lastIndex(of: "/") ?? directory.endIndex)]), directory] {
+            if mkdir(parent, 0o700) < 0 && errno != EEXIST { throw failure("create", parent) }
+        }
+        var status = stat()
+        guard lstat(path + "-journal", &status) < 0 else {
+            throw BackendError(
+                .damaged, "open", path + "-journal",
+                "There is a rollback journal, which no program of this library "
+                    + "makes: it could name other files to be deleted.", advice: "Find out what made it.")
+        }
+        let file = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        // Before SQLite opens it: closing a descriptor ends the process's locks on the file.
+        if file >= 0 { close(file) } else if errno != EEXIST { throw failure("create", path) }
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
+            status.st_mode & 0o077 == 0
+        else {
+            throw BackendError(
+                .denied, "open", path, "It is not a file of this user with mode 0600.",
+                advice: "Find out what changed it.")
+        }
+    }
+
+    private static func failure(_ operation: String, _ path: String) -> BackendError {
+        let number = errno
+        return BackendError(
+            number == ENOSPC ? .full : number == EACCES ? .denied : .io, operation, path,
+            String(cString: strerror(number)), errno: number)
+    }
+
+    // MARK: Reading
+
+    func head(_ key: BackendKey) throws(BackendError) -> BlobHead? {
+        try reading { connection throws(BackendError) in
+            var head: BlobHead?
+            try connection.query(.head, "read", [.text(key.name)]) { head = BlobHead(key, bytes: $0.bytes(1)) }
+            return head
+        }
+    }
+
+    func read(_ key: BackendKey, limit: Int) throws(BackendError) -> (any HeldBlob)? {
+        let (blob, size) = try reading { connection throws(BackendError) in
+            var (blob, size): (SQLiteBlob?, Int64?) = (nil, nil)
+            try connection.query(.read, "read", [.text(key.name), .integer(Int64(clamping: limit))]) { row in
+                size = row.integer(2)
+                if row.isNull(3) { return }
+                blob = SQLiteBlob(bytes: row.bytes(1, 3), revision: row.integer(0), key: key, backend: self)
+            }
+            return (blob, size)
+        }
+        if blob == nil, let size {
+            throw BackendError(.tooLarge, "read", key.name, "It has \(size) bytes; \(limit) are allowed.")
+        }
+        return blob
+    }
+
+    func isCurrent(_ key: BackendKey, _ revision: Int64) -> Bool {
+        let found = try? reading { connection throws(BackendError) in
+            var found: Int64?
+            try connection.query(.head, "read", [.text(key.name)]) { found = $0.integer(0) }
+            return found
+        }
+        return found == revision
+    }
+
+    func scan(_ prefix: String, after key: BackendKey?, limit: Int) throws(BackendError) -> [BlobHead] {
+        // Names are ASCII: every name with the prefix is below the prefix and DEL.
+        let end = prefix.isEmpty ? "" : prefix + "\u{7F}"
+        return try reading { connection throws(BackendError) in
+            var heads: [BlobHead] = []
+            let values: [SQLiteValue] = [
+                .text(key?.name ?? ""), .text(prefix), .text(end), .integer(Int64(clamping: max(0, limit))),
+            ]
+            try connection.query(.scan, "list", values) { row in
+                heads.append(BlobHead(BackendKey(row.text(0)), bytes: row.bytes(1)))
+            }
+            return heads
+        }
+    }
+
+    func changes(
+        after cursor: BackendCursor?, _ notify: @escaping @Sendable () -> Void
+    ) throws(BackendError) -> any BackendChanges {
+        try SQLiteChanges(self, path: path, after: cursor, notify)
+    }
+
+    /// A connection that is lent to one call.
+    private struct LentConnection: @unchecked Sendable {
+        // Protected by the mutex of idle connections: it is in the list, or with the one call that took it.
+        let connection: SQLiteConnection
+    }
+
+    /// Runs `body` with a connection that no other call uses.
+    func reading<Result>(
+        _ body: (SQLiteConnection) throws(BackendError) -> Result
+    ) throws(BackendError) -> Result {
+        let known = idle.withLock { $0.popLast() }
+        let lent = if let known { known } else { LentConnection(connection: try SQLiteConnection(path)) }
+        let result = try body(lent.connection)
+        // A connection whose call failed is closed.
+        idle.withLock { if $0.count < Self.maximumIdle { $0.append(lent) } }
+        return result
+    }
+
+    // MARK: Writing
+
+    func commit(_ writes: [BackendWrite], durability: Durability) throws(BackendError) {
+        guard let first = writes.first else { return }
+        guard writes.count <= traits.batchLimit else {
+            throw BackendError(
+                .unsupported, "write", first.key.name,
+                "The batch has \(writes.count) writes; \(traits.batchLimit) are allowed.")
+        }
+        for write in writes {
+            if case .put(let blob) = write.change, blob.count > traits.largestBlob {
+                throw BackendError(.tooLarge, "write", write.key.name, "It has \(blob.count) bytes.")
+            }
+        }
+        try writer.commit(writes, isDurable: durability == .durable)
+    }
+
+    /// Every commit is decided when it returns; a durable commit of nothing makes the earlier ones durable.
+    func settle(_ key: BackendKey) throws(BackendError) -> BlobHead? {
+        try writer.sync()
+        return try head(key)
+    }
+
+    func preserve(_ key: BackendKey, reason: String, limit: Int) throws(BackendError) -> String? {
+        guard let held = try read(key, limit: limit) else {
+            throw BackendError(.gone, "keep", key.name, "The record has no blob any more.")
+        }
+        let version = SQLiteValue.blob(BlobVersion(of: held.bytes).bytes[...])
+        return try writer.exclusively { connection throws(BackendError) in
+            var id: Int64?
+            try connection.query(.kept, "keep", [.text(key.name), version]) { id = $0.integer(0) }
+            if let id { return "kept/\(id)" }
+            var count: Int64 = 0
+            try connection.query(.countKept, "keep", [.text(key.name)]) { count = $0.integer(0) }
+            guard count < Self.maximumCopies else { return nil }
+            try connection.query(
+                .keep, "keep",
+                [.text(key.name), version, .integer(Int64(time(nil))), .text(reason), .blob(held.bytes[...])])
+            try connection.query(.kept, "keep", [.text(key.name), version]) { id = $0.integer(0) }
+            return id.map { "kept/\($0)" }
+        }
+    }
+}
+
+private struct SQLiteBlob: HeldBlob {
+    let bytes: [UInt8]
+    let revision: Int64
+    let key: BackendKey
+    let backend: SQLiteBackend
+
+    var isCurrent: Bool { backend.isCurrent(key, revision) }
+}
+#endif

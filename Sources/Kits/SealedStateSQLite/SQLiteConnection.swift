@@ -1,0 +1,268 @@
+#if SQLite
+internal import CSQLite
+internal import SealedBackends
+
+/// A connection to the database. One thread uses it at a time: the backend lends it for one call.
+final class SQLiteConnection {
+    /// The statements, compiled once for each connection.
+    enum Statement: String, CaseIterable {
+        case read = """
+            SELECT rev, head, length(head) + length(body), CASE WHEN length(head) + length(body) <= ?2 THEN body END \
+            FROM record WHERE name = ?1
+            """
+        case head = "SELECT rev, head FROM record WHERE name = ?1"
+        case scan = """
+            SELECT name, head FROM record WHERE name > ?1 AND name >= ?2 AND (?3 = '' OR name < ?3) \
+            ORDER BY name LIMIT ?4
+            """
+        case put = """
+            INSERT INTO record(name, rev, head, body) VALUES(?1, ?2, ?3, ?4) \
+            ON CONFLICT(name) DO UPDATE SET rev = excluded.rev, head = excluded.head, body = excluded.body
+            """
+        case remove = "DELETE FROM record WHERE name = ?1"
+        case note = "INSERT INTO change(rev, name) VALUES(?1, ?2)"
+        case lastChange = "SELECT coalesce(max(rev), 0) FROM change"
+        case changes = "SELECT rev, name FROM change WHERE rev > ?1 ORDER BY rev LIMIT ?2"
+        case trim = "DELETE FROM change WHERE rev <= ?1"
+        case firstChange = "SELECT coalesce(min(rev), 0) FROM change"
+        case identity = "SELECT value FROM meta WHERE key = 'identity'"
+        case keep = "INSERT INTO kept(name, version, at, reason, blob) VALUES(?1, ?2, ?3, ?4, ?5)"
+        case kept = "SELECT id FROM kept WHERE name = ?1 AND version = ?2"
+        case countKept = "SELECT count(*) FROM kept WHERE name = ?1"
+        case begin = "BEGIN IMMEDIATE"
+        case commit = "COMMIT"
+        case rollback = "ROLLBACK"
+        case savepoint = "SAVEPOINT one"
+        case release = "RELEASE one"
+        case revert = "ROLLBACK TO one"
+    }
+
+    private let database: OpaquePointer
+    private var statements: [Statement: OpaquePointer] = [:]
+    private let path: String
+    /// The durability of the connection's commits.
+    private var isDurable: Bool?
+
+    /// Opens the database, and creates it if the file is empty.
+    ///
+    /// - Throws: `BackendError` `.damaged` for a file that is not such a database.
+    init(_ path: String) throws(BackendError) {
+        self.path = path
+        var opened: OpaquePointer?
+        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
+        let result = sqlite3_open_v2(path, &opened, flags, nil)
+        guard result == SQLITE_OK, let opened else {
+            sqlite3_close_v2(opened)
+            throw Self.failure(result, "open", path, "The database cannot be opened.")
+        }
+        database = opened
+        try check(csqlite_defend(database), "open")
+        try check(sqlite3_busy_timeout(database, 5000), "open")
+        for pragma in ["mmap_size=0", "cell_size_check=ON", "journal_mode=WAL", "temp_store=MEMORY"] {
+            try run("PRAGMA \(pragma)", "open")
+        }
+        try SQLiteSchema.prepare(self, path)
+    }
+
+    deinit {
+        for statement in statements.values { sqlite3_finalize(statement) }
+        sqlite3_close_v2(database)
+    }
+
+    /// Sets the durability of the commits that follow.
+    func setDurable(_ isDurable: Bool) throws(BackendError) {
+        if self.isDurable == isDurable { return }
+        try run("PRAGMA synchronous=\(isDurable ? "FULL" : "NORMAL")", "write")
+        self.isDurable = isDurable
+    }
+
+    /// Runs statements without results.
+    func run(_ text: String, _ operation: String) throws(BackendError) {
+        try check(sqlite3_exec(database, text, nil, nil, nil), operation)
+    }
+
+    /// Returns the first column of the first row of a statement that is run once.
+    func single(_ text: String) throws(BackendError) -> [[UInt8]] {
+        var compiled: OpaquePointer?
+        try check(sqlite3_prepare_v2(database, text, -1, &compiled, nil), "open")
+        defer { sqlite3_finalize(compiled) }
+        var rows: [[UInt8]] = []
+        while true {
+            switch sqlite3_step(compiled) {
+            case SQLITE_ROW: rows.append(Self.bytes(compiled, 0))
+            case SQLITE_DONE: return rows
+            case let number: throw failure(number, "open")
+            }
+        }
+    }
+
+    /// Runs a statement, and calls `row` for each row.
+    func query(
+        _ statement: Statement, _ operation: String, _ values: [SQLiteValue] = [],
+        _ row: (SQLiteRow) -> Void = { _ in }
+    ) throws(BackendError) {
+        let compiled = try self.compiled(statement, operation)
+        defer {
+            sqlite3_reset(compiled)
+            sqlite3_clear_bindings(compiled)
+        }
+        let number = SQLiteValue.bind(values, to: compiled) {
+            while true {
+                let result = sqlite3_step(compiled)
+                guard result == SQLITE_ROW else { return result }
+                row(SQLiteRow(statement: compiled))
+            }
+        }
+        if number != SQLITE_DONE { throw failure(number, operation) }
+    }
+
+    private func compiled(_ statement: Statement, _ operation: String) throws(BackendError) -> OpaquePointer {
+        if let known = statements[statement] { return known }
+        var compiled: OpaquePointer?
+        let result = sqlite3_prepare_v3(
+            database, statement.rawValue, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
+        try check(result, operation)
+        guard let compiled else { throw failure(SQLITE_NOMEM, operation) }
+        statements[statement] = compiled
+        return compiled
+    }
+
+    private func check(_ result: Int32, _ operation: String) throws(BackendError) {
+        if result != SQLITE_OK { throw failure(result, operation) }
+    }
+
+    private func failure(_ number: Int32, _ operation: String) -> BackendError {
+        Self.failure(
+            sqlite3_extended_errcode(database) & 0xFF == number & 0xFF ? sqlite3_extended_errcode(database) : number,
+            operation, path, sqlite3_errmsg(database).map { String(cString: $0) } ?? "It failed.")
+    }
+
+    static func failure(_ number: Int32, _ operation: String, _ path: String, _ reason: String) -> BackendError {
+        let code: BackendError.Code =
+            switch number & 0xFF {
+            case SQLITE_BUSY, SQLITE_LOCKED: .timeout
+            case SQLITE_FULL: .full
+            case SQLITE_READONLY: .readOnly
+            case SQLITE_PERM, SQLITE_AUTH: .denied
+            case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
+            case SQLITE_TOOBIG: .tooLarge
+            case SQLITE_CANTOPEN: .gone
+            default: .io
+            }
+        return BackendError(code, operation, path, "\(reason) (\(number))")
+    }
+
+    fileprivate static func bytes(_ statement: OpaquePointer?, _ column: Int32) -> [UInt8] {
+        guard let start = sqlite3_column_blob(statement, column) else { return [] }
+        return Array(UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column))))
+    }
+}
+
+/// A row of a result, valid while its statement is not run on.
+struct SQLiteRow {
+    fileprivate let statement: OpaquePointer
+
+    func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
+
+    func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+
+    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+
+    func bytes(_ column: Int32) -> [UInt8] { SQLiteConnection.bytes(statement, column) }
+
+    /// Returns the bytes of two columns, one after the other.
+    func bytes(_ first: Int32, _ second: Int32) -> [UInt8] {
+        let sizes = (Int(sqlite3_column_bytes(statement, first)), Int(sqlite3_column_bytes(statement, second)))
+        return [UInt8](unsafeUninitializedCapacity: sizes.0 + sizes.1) { buffer, count in
+            let space = UnsafeMutableRawBufferPointer(buffer)
+            for (column, size) in [(first, sizes.0), (second, sizes.1)] {
+                guard size > 0, let start = sqlite3_column_blob(statement, column) else { continue }
+                UnsafeMutableRawBufferPointer(rebasing: space[count...])
+                    .copyMemory(from: UnsafeRawBufferPointer(start: start, count: size))
+                count += size
+            }
+        }
+    }
+}
+
+/// A value that is bound to a statement.
+enum SQLiteValue {
+    case integer(Int64)
+    case text(String)
+    case blob(ArraySlice<UInt8>)
+
+    /// Binds values to a statement for the duration of `body`, without copies.
+    static func bind(_ values: [SQLiteValue], to statement: OpaquePointer, _ body: () -> Int32) -> Int32 {
+        bind(values[...], 1, statement, body)
+    }
+
+    private static func bind(
+        _ values: ArraySlice<SQLiteValue>, _ index: Int32, _ statement: OpaquePointer, _ body: () -> Int32
+    ) -> Int32 {
+        guard let value = values.first else { return body() }
+        func rest(_ result: Int32) -> Int32 {
+            result == SQLITE_OK ? bind(values.dropFirst(), index + 1, statement, body) : result
+        }
+        switch value {
+        case .integer(let number): return rest(sqlite3_bind_int64(statement, index, number))
+        case .text(var text):
+            return text.withUTF8 { bytes in
+                bytes.withMemoryRebound(to: CChar.self) { bytes in
+                    rest(
+                        bytes.isEmpty
+                            ? sqlite3_bind_text64(statement, index, "", 0, nil, UInt8(SQLITE_UTF8))
+                            : sqlite3_bind_text64(
+                                statement, index, bytes.baseAddress, UInt64(bytes.count), nil, UInt8(SQLITE_UTF8)))
+                }
+            }
+        case .blob(let bytes):
+            return bytes.withUnsafeBytes { bytes in
+                rest(
+                    bytes.isEmpty
+                        ? sqlite3_bind_zeroblob(statement, index, 0)
+                        : sqlite3_bind_blob64(statement, index, bytes.baseAddress, UInt64(bytes.count), nil))
+            }
+        }
+    }
+}
+
+/// The tables. The text in the file is compared with it, byte for byte: no trigger, view or other table is there.
+enum SQLiteSchema {
+    static let applicationID: Int32 = 0x5345_414C
+    static let version = 1
+
+    /// The tables in the order of their names. `change` has the last changes, without gaps in `rev`.
+    static let tables = [
+        "CREATE TABLE change(rev INTEGER PRIMARY KEY, name TEXT NOT NULL)",
+        "CREATE TABLE kept(id INTEGER PRIMARY KEY, name TEXT NOT NULL, version BLOB NOT NULL, at INTEGER NOT NULL, "
+            + "reason TEXT NOT NULL, blob BLOB NOT NULL)",
+        "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID",
+        "CREATE TABLE record(id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, rev INTEGER NOT NULL, "
+            + "head BLOB NOT NULL, body BLOB NOT NULL)",
+    ]
+
+    /// Creates the tables in an empty file, or compares those that are there.
+    static func prepare(_ connection: SQLiteConnection, _ path: String) throws(BackendError) {
+        let query = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
+        var found = try connection.single(query)
+        if found.isEmpty {
+            try connection.run("BEGIN IMMEDIATE", "create")
+            // Another process may have created them in between.
+            if try connection.single(query).isEmpty {
+                let create = tables.joined(separator: ";")
+                try connection.run(
+                    "\(create); INSERT INTO meta VALUES('identity', randomblob(16)); "
+                        + "PRAGMA application_id=\(applicationID); PRAGMA user_version=\(version)", "create")
+            }
+            try connection.run("COMMIT", "create")
+            found = try connection.single(query)
+        }
+        let numbers = try ["application_id", "user_version"].map { name throws(BackendError) in
+            try connection.single("PRAGMA \(name)").first.map { String(decoding: $0, as: UTF8.self) }
+        }
+        guard numbers == [String(applicationID), String(version)], found == tables.map({ Array($0.utf8) }) else {
+            throw BackendError(.damaged, "open", path, "It is not a database of sealed records of this version.")
+        }
+    }
+}
+#endif
