@@ -103,7 +103,8 @@ private struct Guide {
             set -- -swift-version 6 -parse-as-library -module-cache-path "$D/cache" -I "$D" -I "$bin/Modules" \\
                 -I "$ROOT/Sources/Core/Clibsodium" -I "$scratch/checkouts/swift-system/Sources/CSystem/include" \\
                 -Xcc -fmodule-map-file="$bin/CLinux.build/module.modulemap" \\
-                -Xcc -fmodule-map-file="$bin/CSodium.build/module.modulemap" "$SOURCE"
+                -Xcc -fmodule-map-file="$bin/CSodium.build/module.modulemap" \\
+                -Xcc -fmodule-map-file="$bin/CSQLite.build/module.modulemap" "$SOURCE"
             compiler=$(dirname "$(command -v "${SWIFT:-swift}")")/swiftc
             module=$(sed -n '1s,^// Sources/\\([A-Za-z]*\\)/.*,\\1,p' "$SOURCE")
             if grep -q '^public struct ServiceToken' "$SOURCE"; then module=TokenShared; fi

@@ -261,6 +261,16 @@ package enum ContainerLayout {
     package static let roster = ".sealedstate.roster"
     /// The name of the backend of the records; missing for files.
     package static let backend = ".sealedstate.backend"
+    /// The database of the records, for that backend, and the files beside it.
+    package static let database = "Library/Application Support/Records.sqlite"
+
+    /// Returns whether a path below the container is a file of the database. Only SQLite may open them in a process:
+    /// closing any descriptor of one ends the process's locks on it.
+    package static func isDatabase(_ path: some StringProtocol) -> Bool {
+        guard path.hasPrefix(database) else { return false }
+        return ["", "-wal", "-shm", "-journal"].contains(String(path.dropFirst(database.count)))
+    }
+
     /// The prefix of the reserves for deletions, one per user, followed by the user's number.
     package static let reservePrefix = ".sealedstate.reserve."
 

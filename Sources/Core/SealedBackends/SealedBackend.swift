@@ -168,8 +168,8 @@ public struct BackendKey: Hashable, Comparable, Sendable, CustomStringConvertibl
     public var description: String { name }
 }
 
-/// The paths of a record's file.
-package struct FileLocation: Sendable {
+/// The paths of a record's file. A class: each read copies the reference.
+package final class FileLocation: Sendable {
     /// The path below the container.
     package let path: String
     /// The name of the container's directory, and the path below its parent.

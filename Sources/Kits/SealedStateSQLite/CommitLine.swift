@@ -51,7 +51,10 @@ final class CommitLine: Sendable {
         if !isLeader { ticket.turn.wait() }
         if let outcome = ticket.outcome.withLock({ $0 }) { return try outcome.get() }
         lead()
-        if let outcome = ticket.outcome.withLock({ $0 }) { return try outcome.get() }
+        guard let outcome = ticket.outcome.withLock({ $0 }) else {
+            throw BackendError(.io, "write", "the database", "The commit has no outcome.")
+        }
+        return try outcome.get()
     }
 
     /// Makes earlier commits durable.
@@ -65,7 +68,7 @@ final class CommitLine: Sendable {
     ) throws(BackendError) -> Result {
         let ticket = Ticket([], isDurable: true)
         let isLeader = state.withLock { state in
-            if state.isLed { state.waiting.insert(ticket, at: 0) }
+            state.waiting.append(ticket)
             defer { state.isLed = true }
             return !state.isLed
         }
@@ -134,6 +137,8 @@ final class CommitLine: Sendable {
                 ? BackendError(.indeterminate, "write", error.subject, error.reason, cause: error) : error
             return outcomes.map { if case .success = $0 { .failure(failure) } else { $0 } }
         }
+        // The write to the log was notified before its sync; the commit is visible only now.
+        connection.announce()
         return outcomes
     }
 

@@ -45,35 +45,60 @@ final class SQLiteBackend: SealedBackend {
     private static let maximumIdle = 8
     private static let maximumCopies: Int64 = 64
 
+    /// The file that was opened.
+    private let device: dev_t
+    private let inode: ino_t
+
     /// - Parameter directory: The directory of the database, which exists or is created with mode 0700.
     init(directory: String) throws(BackendError) {
-        path = "\(directory)/Records.sqlite"
-        try Self.createFile(path, in: directory)
+        for parent in [String(directory[..<(directory.lastIndex(of: "/") ?? directory.endIndex)]), directory] {
+            if mkdir(parent, 0o700) < 0 && errno != EEXIST { throw Self.failure("create", parent) }
+        }
+        // SQLite refuses links in any part of a path; that of the container was checked.
+        guard let resolved = realpath(directory, nil) else { throw Self.failure("open", directory) }
+        defer { free(resolved) }
+        path = String(cString: resolved) + "/Records.sqlite"
+        try Self.createDatabase(path)
+        let status = try Self.requireOwn(path)
+        (device, inode) = (status.st_dev, status.st_ino)
         writer = CommitLine(try SQLiteConnection(path))
     }
 
-    /// Creates an empty file of mode 0600, which SQLite's other files take over, and refuses what SQLite would
-    /// follow or replay.
-    private static func createFile(_ path: String, in directory: String) throws(BackendError) {
-        for parent in [String(directory[..<(directory.lastIndex(of: "/") ?? directory.endIndex)]), directory] {
-            if mkdir(parent, 0o700) < 0 && errno != EEXIST { throw failure("create", parent) }
-        }
+    /// Creates the database under another name and links it: no process sees it unfinished, and a killed one leaves
+    /// nothing that others would replay.
+    private static func createDatabase(_ path: String) throws(BackendError) {
+        if access(path, F_OK) == 0 { return }
+        let temporary = "\(path).new.\(String(UInt64.random(in: .min ... .max), radix: 16))"
+        guard mknod(temporary, S_IFREG | 0o600, 0) == 0 else { throw failure("create", temporary) }
+        defer { for end in ["", "-wal", "-shm", "-journal"] { unlink(temporary + end) } }
+        _ = try SQLiteConnection(temporary, isNew: true)
+        // Another process may have made it in the meantime.
+        if link(temporary, path) < 0 && errno != EEXIST { throw failure("create", path) }
+    }
+
+    /// Refuses a database that SQLite would follow or replay, and that another user may change.
+    private static func requireOwn(_ path: String) throws(BackendError) -> stat {
         var status = stat()
         guard lstat(path + "-journal", &status) < 0 else {
             throw BackendError(
                 .damaged, "open", path + "-journal",
-                "There is a rollback journal, which no program of this library "
-                    + "makes: it could name other files to be deleted.", advice: "Find out what made it.")
+                "There is a rollback journal, which no program of this library makes: it could name other files to be "
+                    + "deleted.", advice: "Find the program that made it.")
         }
-        let file = Glibc.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        // Before SQLite opens it: closing a descriptor ends the process's locks on the file.
-        if file >= 0 { close(file) } else if errno != EEXIST { throw failure("create", path) }
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(),
-            status.st_mode & 0o077 == 0
-        else {
+        guard lstat(path, &status) == 0 else { throw failure("open", path) }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
             throw BackendError(
                 .denied, "open", path, "It is not a file of this user with mode 0600.",
-                advice: "Find out what changed it.")
+                advice: "Find the program that changed it.")
+        }
+        return status
+    }
+
+    /// Throws if another file has the path: the container was replaced, or the database.
+    private func requirePlace() throws(BackendError) {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_ino == inode, status.st_dev == device else {
+            throw BackendError(.gone, "use", path, "It was moved away or replaced.")
         }
     }
 
@@ -110,13 +135,15 @@ final class SQLiteBackend: SealedBackend {
         return blob
     }
 
-    func isCurrent(_ key: BackendKey, _ revision: Int64) -> Bool {
+    /// A restored database may count a revision again: the blob is compared as well.
+    fileprivate func isCurrent(_ blob: SQLiteBlob) -> Bool {
         let found = try? reading { connection throws(BackendError) in
-            var found: Int64?
-            try connection.query(.head, "read", [.text(key.name)]) { found = $0.integer(0) }
+            var found: (revision: Int64, head: [UInt8])?
+            try connection.query(.head, "read", [.text(blob.key.name)]) { found = ($0.integer(0), $0.bytes(1)) }
             return found
         }
-        return found == revision
+        return found?.revision == blob.revision
+            && found.map { BlobVersion(of: $0.head) } == BlobVersion(of: blob.bytes)
     }
 
     func scan(_ prefix: String, after key: BackendKey?, limit: Int) throws(BackendError) -> [BlobHead] {
@@ -150,6 +177,7 @@ final class SQLiteBackend: SealedBackend {
     func reading<Result>(
         _ body: (SQLiteConnection) throws(BackendError) -> Result
     ) throws(BackendError) -> Result {
+        try requirePlace()
         let known = idle.withLock { $0.popLast() }
         let lent = if let known { known } else { LentConnection(connection: try SQLiteConnection(path)) }
         let result = try body(lent.connection)
@@ -172,6 +200,7 @@ final class SQLiteBackend: SealedBackend {
                 throw BackendError(.tooLarge, "write", write.key.name, "It has \(blob.count) bytes.")
             }
         }
+        try requirePlace()
         try writer.commit(writes, isDurable: durability == .durable)
     }
 
@@ -208,6 +237,6 @@ private struct SQLiteBlob: HeldBlob {
     let key: BackendKey
     let backend: SQLiteBackend
 
-    var isCurrent: Bool { backend.isCurrent(key, revision) }
+    var isCurrent: Bool { backend.isCurrent(self) }
 }
 #endif

@@ -39,9 +39,10 @@ final class SQLiteChanges: BackendChanges {
         }
         let (identity, last) = try Self.state(of: backend)
         self.identity = identity
-        let known = cursor.map { Self.revision(of: $0, identity) ?? -1 }
-        position = Mutex(
-            Position(revision: known == -1 ? last : known ?? last, isResync: known == -1 || (known ?? 0) > last))
+        let known = cursor.flatMap { Self.revision(of: $0, identity) }
+        // A position beyond the last change is of another state of the database.
+        let isKnown = cursor == nil || known.map { $0 <= last } ?? false
+        position = Mutex(Position(revision: isKnown ? known ?? last : last, isResync: !isKnown))
         if cursor != nil { notify() }
     }
 
@@ -56,21 +57,23 @@ final class SQLiteChanges: BackendChanges {
 
     func next(limit: Int) throws(BackendError) -> BackendNews {
         let now = position.withLock { $0 }
-        let (rows, first) = try backend.reading { connection throws(BackendError) in
-            var (rows, first): ([(Int64, String)], Int64) = ([], 0)
-            try connection.query(.firstChange, "watch") { first = $0.integer(0) }
-            try connection.query(
-                .changes, "watch", [.integer(now.revision), .integer(Int64(clamping: max(0, limit)))]
-            ) { rows.append(($0.integer(0), $0.text(1))) }
-            return (rows, first)
+        let limit = max(1, limit)
+        let (rows, last) = try backend.reading { connection throws(BackendError) in
+            var (rows, last): ([(revision: Int64, name: String)], Int64) = ([], 0)
+            try connection.query(.changes, "watch", [.integer(now.revision), .integer(Int64(clamping: limit))]) { row in
+                rows.append((row.integer(0), row.text(1)))
+            }
+            try connection.query(.lastChange, "watch") { last = $0.integer(0) }
+            return (rows, last)
         }
-        // Earlier changes are not kept any more.
-        let isResync = now.isResync || now.revision + 1 < first
-        let reached = rows.last?.0 ?? now.revision
+        // Revisions have no gaps: the changes after the position are not kept any more, or an older database is there.
+        let isGap = rows.first.map { $0.revision != now.revision + 1 } ?? (last < now.revision)
+        let reached = rows.last?.revision ?? min(now.revision, last)
         position.withLock { $0 = Position(revision: reached, isResync: false) }
         var seen: Set<String> = [""]
         return BackendNews(
-            keys: rows.map(\.1).filter { seen.insert($0).inserted }.map { BackendKey($0) }, isResync: isResync,
+            keys: rows.map(\.name).filter { seen.insert($0).inserted }.map { BackendKey($0) },
+            isResync: now.isResync || isGap,
             cursor: BackendCursor(bytes: identity + withUnsafeBytes(of: reached.littleEndian) { Array($0) }),
             isPartial: rows.count == limit)
     }

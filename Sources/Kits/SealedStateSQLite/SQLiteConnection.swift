@@ -1,5 +1,6 @@
 #if SQLite
 internal import CSQLite
+internal import Glibc
 internal import SealedBackends
 
 /// A connection to the database. One thread uses it at a time: the backend lends it for one call.
@@ -7,13 +8,14 @@ final class SQLiteConnection {
     /// The statements, compiled once for each connection.
     enum Statement: String, CaseIterable {
         case read = """
-            SELECT rev, head, length(head) + length(body), CASE WHEN length(head) + length(body) <= ?2 THEN body END \
-            FROM record WHERE name = ?1
+            SELECT rev, substr(head, 1, 176), length(head) + length(body), \
+            CASE WHEN typeof(body) = 'blob' AND length(head) <= 176 AND length(head) + length(body) <= ?2 THEN body END \
+            FROM record WHERE name = ?1 AND typeof(head) = 'blob'
             """
-        case head = "SELECT rev, head FROM record WHERE name = ?1"
+        case head = "SELECT rev, substr(head, 1, 176) FROM record WHERE name = ?1 AND typeof(head) = 'blob'"
         case scan = """
-            SELECT name, head FROM record WHERE name > ?1 AND name >= ?2 AND (?3 = '' OR name < ?3) \
-            ORDER BY name LIMIT ?4
+            SELECT name, substr(head, 1, 176) FROM record WHERE name > ?1 AND name >= ?2 AND (?3 = '' OR name < ?3) \
+            AND typeof(name) = 'text' AND name NOT GLOB '*[^ -~]*' AND typeof(head) = 'blob' ORDER BY name LIMIT ?4
             """
         case put = """
             INSERT INTO record(name, rev, head, body) VALUES(?1, ?2, ?3, ?4) \
@@ -43,25 +45,28 @@ final class SQLiteConnection {
     /// The durability of the connection's commits.
     private var isDurable: Bool?
 
-    /// Opens the database, and creates it if the file is empty.
+    /// Opens the database.
     ///
+    /// - Parameter isNew: Creates the tables in an empty file.
     /// - Throws: `BackendError` `.damaged` for a file that is not such a database.
-    init(_ path: String) throws(BackendError) {
+    init(_ path: String, isNew: Bool = false) throws(BackendError) {
         self.path = path
         var opened: OpaquePointer?
         let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
         let result = sqlite3_open_v2(path, &opened, flags, nil)
         guard result == SQLITE_OK, let opened else {
+            let number = opened.map { sqlite3_system_errno($0) } ?? 0
             sqlite3_close_v2(opened)
-            throw Self.failure(result, "open", path, "The database cannot be opened.")
+            throw Self.failure(result, "open", path, "The database cannot be opened.", errno: number)
         }
         database = opened
         try check(csqlite_defend(database), "open")
         try check(sqlite3_busy_timeout(database, 5000), "open")
-        for pragma in ["mmap_size=0", "cell_size_check=ON", "journal_mode=WAL", "temp_store=MEMORY"] {
+        for pragma in ["mmap_size=0", "cell_size_check=ON", "temp_store=MEMORY"] {
             try run("PRAGMA \(pragma)", "open")
         }
-        try SQLiteSchema.prepare(self, path)
+        if isNew { try SQLiteSchema.create(self) }
+        try SQLiteSchema.compare(self, path)
     }
 
     deinit {
@@ -75,6 +80,9 @@ final class SQLiteConnection {
         try run("PRAGMA synchronous=\(isDurable ? "FULL" : "NORMAL")", "write")
         self.isDurable = isDurable
     }
+
+    /// Notifies watchers of a commit: the file's time changes.
+    func announce() { _ = utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) }
 
     /// Runs statements without results.
     func run(_ text: String, _ operation: String) throws(BackendError) {
@@ -137,7 +145,9 @@ final class SQLiteConnection {
             operation, path, sqlite3_errmsg(database).map { String(cString: $0) } ?? "It failed.")
     }
 
-    static func failure(_ number: Int32, _ operation: String, _ path: String, _ reason: String) -> BackendError {
+    static func failure(
+        _ number: Int32, _ operation: String, _ path: String, _ reason: String, errno: Int32 = 0
+    ) -> BackendError {
         let code: BackendError.Code =
             switch number & 0xFF {
             case SQLITE_BUSY, SQLITE_LOCKED: .timeout
@@ -146,7 +156,8 @@ final class SQLiteConnection {
             case SQLITE_PERM, SQLITE_AUTH: .denied
             case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
             case SQLITE_TOOBIG: .tooLarge
-            case SQLITE_CANTOPEN: .gone
+            case SQLITE_CANTOPEN where errno == ENOENT || errno == ENOTDIR: .gone
+            case SQLITE_CANTOPEN where errno == EACCES: .denied
             default: .io
             }
         return BackendError(code, operation, path, "\(reason) (\(number))")
@@ -241,26 +252,21 @@ enum SQLiteSchema {
             + "head BLOB NOT NULL, body BLOB NOT NULL)",
     ]
 
-    /// Creates the tables in an empty file, or compares those that are there.
-    static func prepare(_ connection: SQLiteConnection, _ path: String) throws(BackendError) {
-        let query = "SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name"
-        var found = try connection.single(query)
-        if found.isEmpty {
-            try connection.run("BEGIN IMMEDIATE", "create")
-            // Another process may have created them in between.
-            if try connection.single(query).isEmpty {
-                let create = tables.joined(separator: ";")
-                try connection.run(
-                    "\(create); INSERT INTO meta VALUES('identity', randomblob(16)); "
-                        + "PRAGMA application_id=\(applicationID); PRAGMA user_version=\(version)", "create")
-            }
-            try connection.run("COMMIT", "create")
-            found = try connection.single(query)
-        }
-        let numbers = try ["application_id", "user_version"].map { name throws(BackendError) in
+    /// Creates the tables in an empty file that no other process knows.
+    static func create(_ connection: SQLiteConnection) throws(BackendError) {
+        _ = try connection.single("PRAGMA journal_mode=WAL")
+        try connection.run(
+            "BEGIN IMMEDIATE; \(tables.joined(separator: ";")); INSERT INTO meta VALUES('identity', randomblob(16)); "
+                + "PRAGMA application_id=\(applicationID); PRAGMA user_version=\(version); COMMIT", "create")
+    }
+
+    /// Compares the tables in the file.
+    static func compare(_ connection: SQLiteConnection, _ path: String) throws(BackendError) {
+        let found = try connection.single("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name")
+        let facts = try ["application_id", "user_version", "journal_mode"].map { name throws(BackendError) in
             try connection.single("PRAGMA \(name)").first.map { String(decoding: $0, as: UTF8.self) }
         }
-        guard numbers == [String(applicationID), String(version)], found == tables.map({ Array($0.utf8) }) else {
+        guard facts == [String(applicationID), String(version), "wal"], found == tables.map({ Array($0.utf8) }) else {
             throw BackendError(.damaged, "open", path, "It is not a database of sealed records of this version.")
         }
     }

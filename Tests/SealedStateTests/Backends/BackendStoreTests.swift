@@ -1,8 +1,11 @@
 import AppGroups
+import Dispatch
 import FoundationEssentials
+import Glibc
 import SealedBackends
 import SealedStateSQLite
 import SealedStateTestKit
+import Synchronization
 import TestSupport
 import Testing
 
@@ -208,6 +211,73 @@ import Testing
         let files = try StoreFixture("group.com.example.files")
         try await files.open().write(Note(text: "in a file"))
         #expect(code { _ = try files.open { $0.backend = SQLiteProvider() } } == .backendUnknown)
+    }
+
+    /// Closing any descriptor of the database would end this process's locks on it.
+    @Test func aRotationKeepsTheLocksOfTheDatabase() throws {
+        let fixture = try StoreFixture("group.com.example.locks")
+        let store = try fixture.open { $0.backend = SQLiteProvider() }
+        try store.write(Note(text: "one"))
+        let database = fixture.container + "/Library/Application Support/Records.sqlite"
+        var status = stat()
+        #expect(stat(database + "-shm", &status) == 0)
+        let inode = ":\(status.st_ino) "
+        func locks() throws -> Int {
+            String(decoding: try SystemFile.read("/proc/locks"), as: UTF8.self).split(separator: "\n")
+                .count { $0.contains("POSIX") && $0.contains(inode) }
+        }
+        let before = try locks()
+        #expect(before > 0)
+        #expect(try store.rotate().isCompleted)
+        _ = try store.rotationStatus()
+        #expect(try locks() >= before)
+    }
+
+    /// Copies are kept while other threads commit.
+    @Test func commitsAndCopiesShareTheLine() throws {
+        let place = try TemporaryDirectory()
+        let provider = SQLiteProvider()
+        let backend = try provider.open(BackendPlace(group: "g", directory: place.path, isShared: false))
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 6) { number in
+            let key = BackendKey("k\(number)")
+            for round in 0..<40 {
+                do {
+                    let blob = [UInt8](repeating: UInt8(round), count: 200 + number)
+                    try backend.commit([BackendWrite(key, .put(blob))], durability: .unsynced)
+                    if try backend.read(key, limit: .max)?.bytes != blob { failures.withLock { $0.append("read") } }
+                    _ = try backend.preserve(key, reason: "a test", limit: 1000)
+                } catch { failures.withLock { $0.append("\(error)") } }
+            }
+        }
+        #expect(failures.withLock { $0 } == [])
+    }
+
+    @Test func manyProcessesMayOpenItAtOnce() throws {
+        let place = try TemporaryDirectory()
+        let failures = Mutex<[String]>([])
+        DispatchQueue.concurrentPerform(iterations: 16) { number in
+            do {
+                let backend = try SQLiteProvider().open(
+                    BackendPlace(group: "g", directory: place.path, isShared: false))
+                try backend.commit([BackendWrite(BackendKey("k\(number)"), .put([1]))], durability: .unsynced)
+            } catch { failures.withLock { $0.append("\(error)") } }
+        }
+        #expect(failures.withLock { $0 } == [])
+        let backend = try SQLiteProvider().open(BackendPlace(group: "g", directory: place.path, isShared: false))
+        #expect(try backend.scan("", after: nil, limit: 100).count == 16)
+        #expect(try SystemFile.names(place.path + "/Library/Application Support").allSatisfy { !$0.contains(".new.") })
+    }
+
+    @Test func aReplacedDatabaseIsGone() throws {
+        let place = try TemporaryDirectory()
+        let backend = try SQLiteProvider().open(BackendPlace(group: "g", directory: place.path, isShared: false))
+        let path = place.path + "/Library/Application Support/Records.sqlite"
+        #expect(rename(path, path + ".old") == 0)
+        #expect(throws: BackendError.self) { try backend.head(BackendKey("k")) }
+        #expect(throws: BackendError.self) {
+            try backend.commit([BackendWrite(BackendKey("k"), .put([1]))], durability: .unsynced)
+        }
     }
 
     @Test func aJournalBesideTheDatabaseIsRefused() throws {

@@ -45,10 +45,11 @@ package struct SealedBlobScan: Sendable {
         }
     }
 
-    /// Returns whether an entry of a container is searched: never the space reserved for deletions, and the quarantine
-    /// only on demand.
+    /// Returns whether an entry of a container is searched: never the space reserved for deletions or a database, and
+    /// the quarantine only on demand.
     package func includes(_ entry: WalkEntry, andQuarantine: Bool) -> Bool {
         (andQuarantine || !Self.isInQuarantine(entry.path)) && !ContainerLayout.isReserve(entry.path)
+            && !ContainerLayout.isDatabase(entry.path)
     }
 
     package static func isInQuarantine(_ path: String) -> Bool {

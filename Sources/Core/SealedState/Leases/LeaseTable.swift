@@ -67,7 +67,7 @@ struct LeaseTable {
     ) throws(StoreError) -> HeldLease {
         let highest = max(
             previous?.number ?? 0, reader.watermarks.mark(of: place.context.nameTag)?.sequence ?? 0,
-            reader.floorOfWrite().sequenceOfWrite)
+            reader.floorOfWrite(isNew: previous == nil).sequenceOfWrite)
         guard highest < LeaseRecord.maximumNumber - Self.maximumPassedBy else {
             throw StoreError(.sequenceJump, "take the lease", name, "Its fence has reached the maximum.")
         }

@@ -127,8 +127,13 @@ extension RecordReader {
     }
 
     /// Returns the same under a record's lock: from then on no program exchanges the certificate.
-    func floorOfWrite() -> KnownCertificate.Floor {
-        if let known = certificate.recent(accepting: true), certificate.isUnchanged(backend) { return known }
+    ///
+    /// - Parameter isNew: The record does not exist. Without a certificate another record's next sequence is one that a
+    ///   certificate would accept: the one before it is there.
+    func floorOfWrite(isNew: Bool) -> KnownCertificate.Floor {
+        if let known = certificate.recent(accepting: true) {
+            if known.certificate == 0 && !isNew || certificate.isUnchanged(backend) { return known }
+        }
         return readFloor(true)
     }
 

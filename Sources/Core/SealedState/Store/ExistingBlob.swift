@@ -49,6 +49,9 @@ package final class SeenHeader {
         condition = found
     }
 
+    /// Remembers the blob that this write has put in the record's place.
+    func written(_ blob: [UInt8]) { condition = .version(BlobVersion(of: blob)) }
+
     /// Begins again with another decision.
     func begin() {
         condition = nil
@@ -144,6 +147,12 @@ extension RecordReader {
         }
         guard let claim = damage.evidentClaim(rejection.code) else { throw rejection }
         return RefusedBlob(rejection: rejection, claim: claim)
+    }
+}
+
+extension ExistingBlob {
+    var isNothing: Bool {
+        if case .nothing = self { true } else { false }
     }
 }
 

@@ -174,7 +174,7 @@ struct LockedRecord: ~Copyable {
         var highest = mark?.sequence ?? 0
         // The certificate's own sequence is that of the former containers.
         if place.context.nameTag != reader.certificate.place.context.nameTag {
-            highest = max(highest, reader.floorOfWrite().sequenceOfWrite)
+            highest = max(highest, reader.floorOfWrite(isNew: existing.isNothing).sequenceOfWrite)
         }
         switch existing {
         case .nothing: break
@@ -255,6 +255,7 @@ struct LockedRecord: ~Copyable {
         try requireLock("write")
         writes.append(BackendWrite(place.key, .put(blob), isDeletion: isDeletion))
         try commit(writes, durability: request.durability)
+        if reader.isCompared { seen.written(blob) }
         // Moved away meanwhile, with the new blob: no reader finds it. The store writes it in the present container.
         guard reader.anchor.isInPlace else { throw reader.moved("write", place.name.text) }
     }
