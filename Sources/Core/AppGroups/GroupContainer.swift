@@ -262,13 +262,14 @@ package enum ContainerLayout {
     /// The name of the backend of the records; missing for files.
     package static let backend = ".sealedstate.backend"
     /// The database of the records, for that backend, and the files beside it.
-    package static let database = "Library/Application Support/Records.sqlite"
+    package static let databaseFiles = ["", "-wal", "-shm", "-journal"].map {
+        "Library/Application Support/Records.sqlite" + $0
+    }
 
     /// Returns whether a path below the container is a file of the database. Only SQLite may open them in a process:
     /// closing any descriptor of one ends the process's locks on it.
     package static func isDatabase(_ path: some StringProtocol) -> Bool {
-        guard path.hasPrefix(database) else { return false }
-        return ["", "-wal", "-shm", "-journal"].contains(String(path.dropFirst(database.count)))
+        databaseFiles.contains { path == $0 }
     }
 
     /// The prefix of the reserves for deletions, one per user, followed by the user's number.

@@ -233,6 +233,16 @@ import Testing
         #expect(try locks() >= before)
     }
 
+    /// A database whose vault is lost may have records that only that vault's keys open.
+    @Test func noNewKeyIsMadeBesideADatabase() throws {
+        let fixture = try StoreFixture("group.com.example.lost")
+        try fixture.open { $0.backend = SQLiteProvider() }.write(Note(text: "one"))
+        for directory in ["Vaults", "Keys", "Places", "Watermarks"] {
+            try? FileTree.remove(fixture.place.path(directory))
+        }
+        #expect(code { _ = try fixture.open { $0.backend = SQLiteProvider() } } == .orphanedBlobs)
+    }
+
     /// Copies are kept while other threads commit.
     @Test func commitsAndCopiesShareTheLine() throws {
         let place = try TemporaryDirectory()

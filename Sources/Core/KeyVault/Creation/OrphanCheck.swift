@@ -52,6 +52,12 @@ struct OrphanCheck {
         /// The epoch that its header states, unverified; 0 if a newer version wrote it.
         let epoch: UInt32
 
+        /// Creates the orphan for a file of the database of the records.
+        init(database path: String) {
+            self.path = path
+            epoch = 0
+        }
+
         /// Returns `nil` for a file that needs only the known keys.
         init?(_ path: String, _ finding: SealedBlobScan.Finding, _ known: Set<KeyID>) {
             switch finding {
@@ -75,6 +81,12 @@ struct OrphanCheck {
         var orphans: [Orphan] = []
         try search { path, finding in
             if let orphan = Orphan(path, finding, known) { orphans.append(orphan) }
+        }
+        // The keys of a database's rows are not known here, and only SQLite may open it.
+        if known.isEmpty, let root = container?.root {
+            for path in ContainerLayout.databaseFiles where (try? root.exists(path)) == true {
+                orphans.append(Orphan(database: path))
+            }
         }
         return orphans
     }
