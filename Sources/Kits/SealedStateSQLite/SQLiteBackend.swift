@@ -147,12 +147,14 @@ final class SQLiteBackend: SealedBackend {
     }
 
     func scan(_ prefix: String, after key: BackendKey?, limit: Int) throws(BackendError) -> [BlobHead] {
-        // Names are ASCII: every name with the prefix is below the prefix and DEL.
-        let end = prefix.isEmpty ? "" : prefix + "\u{7F}"
+        // One limit on each side, which the index uses: a list costs what it returns. Names are ASCII, so every name with
+        // the prefix is below the prefix and DEL.
+        let last = key?.name ?? ""
+        let (start, end) = (last < prefix ? prefix : last, prefix + "\u{7F}")
         return try reading { connection throws(BackendError) in
             var heads: [BlobHead] = []
             let values: [SQLiteValue] = [
-                .text(key?.name ?? ""), .text(prefix), .text(end), .integer(Int64(clamping: max(0, limit))),
+                .text(start), .text(last), .text(end), .integer(Int64(clamping: max(0, limit))),
             ]
             try connection.query(.scan, "list", values) { row in
                 heads.append(BlobHead(BackendKey(row.text(0)), bytes: row.bytes(1)))

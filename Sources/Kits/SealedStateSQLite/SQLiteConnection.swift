@@ -14,7 +14,7 @@ final class SQLiteConnection {
             """
         case head = "SELECT rev, substr(head, 1, 176) FROM record WHERE name = ?1 AND typeof(head) = 'blob'"
         case scan = """
-            SELECT name, substr(head, 1, 176) FROM record WHERE name > ?1 AND name >= ?2 AND (?3 = '' OR name < ?3) \
+            SELECT name, substr(head, 1, 176) FROM record WHERE name >= ?1 AND name <> ?2 AND name < ?3 \
             AND typeof(name) = 'text' AND name NOT GLOB '*[^ -~]*' AND typeof(head) = 'blob' ORDER BY name LIMIT ?4
             """
         case put = """
