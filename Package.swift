@@ -180,8 +180,9 @@ let package = Package(
         .executableTarget(
             name: "sealctl",
             dependencies: [
-                "AuditReports", "ChildProcesses", "ContainerAudit", "StateImport", "SealedState", "KeyVault",
-                "XcodeEntitlements", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives", system,
+                "AuditReports", "ChildProcesses", "ContainerAudit", "StateImport", "SealedState", "SealedStateSQLite",
+                "SealedBackends", "KeyVault", "XcodeEntitlements", "Sealing", "AppGroups", "SharedFiles",
+                "PropertyLists", "CryptoPrimitives", system,
                 argumentParser, configuration,
             ],
             path: "Sources/Tools/sealctl", swiftSettings: swiftSettings),

@@ -129,6 +129,7 @@ import Testing
         ("`container list`", ["container", "list"]), ("`container path`", ["container", "path"]),
         ("`container usage`", ["container", "usage"]), ("`container reset`", ["container", "reset", "--yes"]),
         ("`container accept`", ["container", "accept", "--yes"]),
+        ("`container backend`", ["container", "backend"]),
         ("`container quota`", ["container", "quota"]), ("`writer new`", ["writer", "new", "key"]),
         ("`roster init`", ["roster", "init", "--team-key", "key", "--unprotected"]),
         ("`entitlements explain`", ["entitlements", "explain", "ENT001"]),

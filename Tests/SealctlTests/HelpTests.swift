@@ -18,8 +18,8 @@ import Testing
     ].map { "defaults \($0)" }
 
     static let containerCommands = [
-        "list", "path", "members", "register", "unregister", "reset", "accept", "usage", "quota", "trash", "trash list",
-        "trash restore", "trash empty",
+        "list", "path", "members", "register", "unregister", "reset", "accept", "backend", "usage", "quota", "trash",
+        "trash list", "trash restore", "trash empty",
     ].map { "container \($0)" }
 
     static let entitlementsCommands = ["check", "show", "explain"].map { "entitlements \($0)" }

@@ -42,9 +42,10 @@ import Testing
     /// with a suffix.
     private func replace(_ suffix: String = ".former", by program: SealedStore? = nil) throws {
         let program = program ?? store
-        let (path, blob) = try #require(try program.certificateForSuccessor())
+        let successor = try program.makeSuccessor()
+        #expect(successor.certificate != nil)
         _ = try ChildProcess.run("/bin/cp", ["-a", fixture.container, fixture.container + suffix])
-        _ = try registry.reset(placing: [path: blob])
+        _ = try registry.reset(filling: successor.fill)
         try program.acceptCertificate()
     }
 
@@ -240,8 +241,7 @@ import Testing
     /// A tool that only examines accepts no certificate, and judges by it nevertheless.
     @Test func anExaminationAcceptsNothing() throws {
         let former = try fixture.blob()
-        let (path, blob) = try #require(try store.certificateForSuccessor())
-        _ = try registry.reset(placing: [path: blob])
+        _ = try registry.reset(filling: try store.makeSuccessor().fill)
         try fixture.plant(former)
         let tool = try newcomer()
         #expect(try tool.list().map { $0.rejection?.code } == [.replayed])

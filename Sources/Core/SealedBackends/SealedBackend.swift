@@ -76,6 +76,35 @@ public protocol SealedBackend: Sendable {
     ///   - limit: The largest copy in bytes; a larger blob throws `.tooLarge`.
     /// - Returns: The copy's name; nil if the record already has its maximum of copies, and nothing was kept.
     func preserve(_ key: BackendKey, reason: String, limit: Int) throws(BackendError) -> String?
+
+    /// The provider's `open` would find the same data now: they were not moved away, removed or replaced. True unless the
+    /// backend implements it.
+    var isInPlace: Bool { get }
+
+    /// Writes a copy of all data, as they are at one moment, while other programs use them.
+    ///
+    /// - Parameter directory: A directory in which the provider's `open` then finds the copy.
+    /// - Throws: `BackendError`; `.unsupported` unless the backend implements it.
+    func copy(to directory: String) throws(BackendError)
+
+    /// Examines the backend's own structure, such as the pages of a database. Nothing is examined unless the backend
+    /// implements it.
+    ///
+    /// - Throws: `BackendError` `.damaged` with the first fault.
+    func examine() throws(BackendError)
+}
+
+extension SealedBackend {
+    /// Throws `.unsupported`.
+    public func copy(to directory: String) throws(BackendError) {
+        throw BackendError(.unsupported, "copy", directory, "The backend does not write copies.")
+    }
+
+    /// True.
+    public var isInPlace: Bool { true }
+
+    /// Does nothing.
+    public func examine() throws(BackendError) {}
 }
 
 /// Opens the backend of a group's container.
@@ -84,9 +113,10 @@ public protocol BackendProvider: Sendable {
     /// nothing in the container.
     var name: String? { get }
 
-    /// Opens the backend, and creates missing data.
+    /// Opens the backend of a container, and creates its data if `BackendPlace.isNew`.
     ///
-    /// - Throws: `BackendError`; `.unsupported` for a container that the backend may not be used in.
+    /// - Throws: `BackendError`; `.unsupported` for a container that the backend may not be used in, `.gone` for data that
+    ///   are missing in a container that had them.
     func open(_ place: BackendPlace) throws(BackendError) -> any SealedBackend
 }
 
@@ -98,8 +128,11 @@ public struct BackendPlace: Sendable {
     public let directory: String
     /// The members of a unix group may write the container.
     public let isShared: Bool
+    /// The container has no records yet.
+    public let isNew: Bool
 
-    package init(group: String, directory: String, isShared: Bool) {
+    package init(group: String, directory: String, isShared: Bool, isNew: Bool = true) {
+        self.isNew = isNew
         self.group = group
         self.directory = directory
         self.isShared = isShared

@@ -1,6 +1,6 @@
 internal import AppGroups
 package import KeyVault
-internal import SealedBackends
+package import SealedBackends
 package import Sealing
 package import SharedFiles
 
@@ -23,7 +23,7 @@ extension StoreError {
     }
 
     /// Converts the error of a backend. Behind that of files is the error of the file, which says more.
-    init(_ error: BackendError, _ operation: String, _ subject: String) {
+    package init(_ error: BackendError, _ operation: String, _ subject: String) {
         if let file = error.cause as? FileError {
             self.init(file, operation, subject)
             return
@@ -45,6 +45,7 @@ extension StoreError {
         case .notABlob: .malformed
         case .gone: .containerMissing
         case .tooLarge: .tooLarge
+        case .unsupported: .container
         default: .file
         }
     }
@@ -140,7 +141,7 @@ extension StoreError {
 
 extension StoreError {
     /// Runs a step on the backend and converts its failure into a store's.
-    static func onBackend<Result>(
+    package static func onBackend<Result>(
         _ operation: String, _ subject: String, _ body: () throws(BackendError) -> Result
     ) throws(StoreError) -> Result {
         do throws(BackendError) { return try body() } catch { throw StoreError(error, operation, subject) }

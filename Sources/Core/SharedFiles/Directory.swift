@@ -129,7 +129,9 @@ extension Directory {
 
     /// Returns the directory of a relative path's last segment, and that segment. The directory is open, so a parent
     /// that is later swapped for a link does not redirect the operation.
-    func parent(of relative: String, _ operation: String) throws(FileError) -> (directory: Directory, leaf: String) {
+    package func parent(
+        of relative: String, _ operation: String
+    ) throws(FileError) -> (directory: Directory, leaf: String) {
         try RelativePath.check(relative, operation, in: self)
         let (parent, leaf) = RelativePath.split(relative)
         guard let parent else { return (self, leaf) }

@@ -23,7 +23,8 @@ package final class LockFile: Sendable {
     ///
     /// The call retries after pauses that grow from 50 microseconds to one millisecond, so that a time limit and
     /// cancellation always work. There is no queue. A caller that has waited for 20 milliseconds shows it, and
-    /// newcomers then hold back for 2 milliseconds before the first attempt, so that frequent callers can't starve it.
+    /// newcomers then hold back for 2 milliseconds before the first attempt, so that frequent callers can't starve it;
+    /// for a caller that waits for everything, for up to 100 milliseconds.
     /// - Parameters:
     ///   - timeout: zero tries once, without holding back.
     ///   - isCancelled: checked before each wait.
@@ -36,7 +37,13 @@ package final class LockFile: Sendable {
         var line = LockLine(range)
         var facts: FileAttributes?
         var file = try open(&facts)
-        if timeout > .zero && line.isFormed(file) { try wait.yieldToQueue(directory.display(name)) }
+        if timeout > .zero && line.isFormed(file) {
+            try wait.yieldToQueue(directory.display(name))
+            // Many holders of single slots leave no moment at which all are free.
+            while range != .whole && line.isOfWhole(file) && wait.yieldsToWhole {
+                try wait.step(.lockTimeout, directory.display(name))
+            }
+        }
         while true {
             let result = ByteRangeLock.attempt(file.rawValue, range, lockMode)
             // Checked while waiting too: a lock on a file that lost its name excludes no other process and may never be
@@ -175,6 +182,9 @@ struct LockLine {
     /// Returns whether other callers are in the line.
     func isFormed(_ file: borrowing Descriptor) -> Bool { !ByteRangeLock.isFree(file.rawValue, range) }
 
+    /// Returns whether a caller that waits for everything is in the line.
+    func isOfWhole(_ file: borrowing Descriptor) -> Bool { !ByteRangeLock.isFree(file.rawValue, LockRange.marker.line) }
+
     /// Joins the line, beside any number of others.
     mutating func join(_ file: borrowing Descriptor) {
         isIn = isIn || ByteRangeLock.attempt(file.rawValue, range, .shared) == 0
@@ -200,6 +210,9 @@ package struct LockRange: Sendable, Hashable {
 
     /// Every slot: excludes all other ranges.
     package static let whole = LockRange(offset: 0, length: slotCount)
+
+    /// A slot that only callers for everything wait for: the bytes `everyone`.
+    fileprivate static let marker = LockRange(slot: 0x656E_6F79_7265_7665)
 
     /// Creates the range of one slot.
     ///
@@ -236,6 +249,8 @@ package struct LockWait {
     /// at least once meanwhile.
     private static let fairnessDelay = Duration.milliseconds(2)
     private static let longestPause = Duration.milliseconds(1)
+    /// The time for which a newcomer holds back for a caller that waits for everything: longer than most locks are held.
+    private static let longDelay = Duration.milliseconds(100)
 
     private let start = SuspendingClock.now
     private let deadline: SuspendingClock.Instant
@@ -249,6 +264,13 @@ package struct LockWait {
 
     /// `true` if it is time to join the line.
     var isLong: Bool { SuspendingClock.now - start >= Self.patience }
+
+    /// `true` while a newcomer may still hold back for a caller that waits for everything.
+    var yieldsToWhole: Bool {
+        let now = SuspendingClock.now
+        // The first attempt is made in any case.
+        return now - start < Self.longDelay && deadline - now > Self.longestPause * 2
+    }
 
     /// Pauses once, or throws `cancelled`, or `failure` if the time is used up.
     package mutating func step(_ failure: FileError.Code, _ path: @autoclosure () -> String) throws(FileError) {

@@ -274,6 +274,12 @@ package final class DeletionReserve: Sendable {
         }
     }
 
+    /// Frees the space for a deletion that is written into another file; `keep()` reserves it again.
+    package func release() {
+        guard (try? directory.remove(name, durability: .unsynced)) != nil else { return }
+        state.withLock { $0.kept = 0 }
+    }
+
     private func takeOver(
         _ relative: String, _ bytes: UnsafeRawBufferPointer, _ mode: mode_t, _ group: gid_t?, _ durability: Durability
     ) throws(FileError) {

@@ -23,14 +23,14 @@ public struct SQLiteProvider: BackendProvider {
     /// The backend's name in a container.
     public var name: String? { "sqlite" }
 
-    /// Opens the database of a container, and creates it if it is missing.
+    /// Opens the database of a container, and creates that of a new one.
     public func open(_ place: BackendPlace) throws(BackendError) -> any SealedBackend {
         guard !place.isShared else {
             throw BackendError(
                 .unsupported, "open the database of", place.group, "A unix group may write the container.",
                 advice: "Use files, or a container of one user.")
         }
-        return try SQLiteBackend(directory: "\(place.directory)/Library/Application Support")
+        return try SQLiteBackend(directory: place.directory, isNew: place.isNew)
     }
 }
 
@@ -38,7 +38,7 @@ public struct SQLiteProvider: BackendProvider {
 final class SQLiteBackend: SealedBackend {
     let traits = BackendTraits(
         batchLimit: 100_000, largestBlob: 1 << 29, comparesConditions: true, hasDurableCursors: true)
-    private let path: String
+    let path: String
     private let writer: CommitLine
     /// Connections that no call uses now.
     private let idle = Mutex<[LentConnection]>([])
@@ -49,25 +49,37 @@ final class SQLiteBackend: SealedBackend {
     private let device: dev_t
     private let inode: ino_t
 
-    /// - Parameter directory: The directory of the database, which exists or is created with mode 0700.
-    init(directory: String) throws(BackendError) {
-        for parent in [String(directory[..<(directory.lastIndex(of: "/") ?? directory.endIndex)]), directory] {
-            if mkdir(parent, 0o700) < 0 && errno != EEXIST { throw Self.failure("create", parent) }
-        }
-        // SQLite refuses links in any part of a path; that of the container was checked.
-        guard let resolved = realpath(directory, nil) else { throw Self.failure("open", directory) }
-        defer { free(resolved) }
-        path = String(cString: resolved) + "/Records.sqlite"
-        try Self.createDatabase(path)
+    /// - Parameter directory: The directory of the container.
+    init(directory: String, isNew: Bool) throws(BackendError) {
+        path = try Self.prepareDirectory(of: directory) + "/Records.sqlite"
+        if isNew { try Self.createDatabase(path) }
         let status = try Self.requireOwn(path)
         (device, inode) = (status.st_dev, status.st_ino)
         writer = CommitLine(try SQLiteConnection(path))
+    }
+
+    /// Creates the directory of the database, with mode 0700, and returns its path without links: SQLite refuses links
+    /// in any part of a path; that of the container was checked.
+    static func prepareDirectory(of container: String) throws(BackendError) -> String {
+        let directory = "\(container)/Library/Application Support"
+        for parent in ["\(container)/Library", directory] {
+            if mkdir(parent, 0o700) < 0 && errno != EEXIST { throw failure("create", parent) }
+        }
+        guard let resolved = realpath(directory, nil) else { throw failure("open", directory) }
+        defer { free(resolved) }
+        return String(cString: resolved)
     }
 
     /// Creates the database under another name and links it: no process sees it unfinished, and a killed one leaves
     /// nothing that others would replay.
     private static func createDatabase(_ path: String) throws(BackendError) {
         if access(path, F_OK) == 0 { return }
+        // SQLite would apply the log of another database to the new one.
+        guard access(path + "-wal", F_OK) != 0 else {
+            throw BackendError(
+                .damaged, "create", path, "There is the log of a database without that database.",
+                advice: "Put the database back, or move \(path)-wal away.")
+        }
         let temporary = "\(path).new.\(String(UInt64.random(in: .min ... .max), radix: 16))"
         guard mknod(temporary, S_IFREG | 0o600, 0) == 0 else { throw failure("create", temporary) }
         defer { for end in ["", "-wal", "-shm", "-journal"] { unlink(temporary + end) } }
@@ -85,7 +97,12 @@ final class SQLiteBackend: SealedBackend {
                 "There is a rollback journal, which no program of this library makes: it could name other files to be "
                     + "deleted.", advice: "Find the program that made it.")
         }
-        guard lstat(path, &status) == 0 else { throw failure("open", path) }
+        guard lstat(path, &status) == 0 else {
+            guard errno == ENOENT else { throw failure("open", path) }
+            throw BackendError(
+                .gone, "open", path, "The database of the container's records is missing.",
+                advice: "Put it back from a snapshot, or reset the container: sealctl container reset.", errno: ENOENT)
+        }
         guard status.st_mode & S_IFMT == S_IFREG, status.st_uid == geteuid(), status.st_mode & 0o077 == 0 else {
             throw BackendError(
                 .denied, "open", path, "It is not a file of this user with mode 0600.",
@@ -94,15 +111,19 @@ final class SQLiteBackend: SealedBackend {
         return status
     }
 
+    var isInPlace: Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_ino == inode && status.st_dev == device
+    }
+
     /// Throws if another file has the path: the container was replaced, or the database.
     private func requirePlace() throws(BackendError) {
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_ino == inode, status.st_dev == device else {
+        guard isInPlace else {
             throw BackendError(.gone, "use", path, "It was moved away or replaced.")
         }
     }
 
-    private static func failure(_ operation: String, _ path: String) -> BackendError {
+    static func failure(_ operation: String, _ path: String) -> BackendError {
         let number = errno
         return BackendError(
             number == ENOSPC ? .full : number == EACCES ? .denied : .io, operation, path,

@@ -81,6 +81,10 @@ final class SQLiteConnection {
         self.isDurable = isDurable
     }
 
+    func withDatabase<Result>(
+        _ body: (OpaquePointer) throws(BackendError) -> Result
+    ) throws(BackendError) -> Result { try body(database) }
+
     /// Notifies watchers of a commit: the file's time changes.
     func announce() { _ = utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) }
 

@@ -208,9 +208,38 @@ import Testing
         #expect(try other.snapshot(of: Note.self).provenance.epoch == 2)
         #expect(!SystemFile.exists(fixture.records))
 
+        // A program that has the backend uses files where the records are files.
         let files = try StoreFixture("group.com.example.files")
         try await files.open().write(Note(text: "in a file"))
-        #expect(code { _ = try files.open { $0.backend = SQLiteProvider() } } == .backendUnknown)
+        let both = try files.open { $0.backend = SQLiteProvider() }
+        #expect(try both.read(Note.self).text == "in a file")
+        #expect(both.reader.files != nil)
+    }
+
+    /// A program has an empty container open with files when another one names its backend.
+    @Test func aProgramFollowsToTheBackendThatAnEmptyContainerGets() throws {
+        let fixture = try StoreFixture("group.com.example.named")
+        let early = try fixture.open(creating: true)
+        let both = try fixture.open()
+        var options = both.options
+        options.backend = SQLiteProvider()
+        let reader = SealedStore(both, options: options)
+        #expect(reader.reader.files != nil)
+        let first = try fixture.open { $0.backend = SQLiteProvider() }
+        try first.write(Note(text: "one"))
+        #expect(code { _ = try early.read(Note.self) } == .backendUnknown)
+        #expect(code { try early.write(Note(text: "lost")) } == .backendUnknown)
+        #expect(try reader.read(Note.self).text == "one")
+        #expect(try reader.write(Note(text: "two")) == 2)
+        #expect(try first.read(Note.self).text == "two")
+        #expect(!SystemFile.exists(fixture.records))
+
+        // Without `creating` an empty container stays one of files.
+        let unnamed = try StoreFixture("group.com.example.unnamed")
+        _ = try unnamed.open()
+        let opened = try unnamed.open(creating: false) { $0.backend = SQLiteProvider() }
+        #expect(try opened.write(Note(text: "a file")) == 1)
+        #expect(SystemFile.exists(unnamed.file(Note.recordName)))
     }
 
     /// Closing any descriptor of the database would end this process's locks on it.

@@ -104,9 +104,11 @@ struct ContainerManager: Sendable {
 // The building blocks of changes.
 extension ContainerManager {
     /// Creates the group's missing container.
+    ///
+    /// - Parameter prepared: The temporary name of a directory to use, as `prepare` returns it.
     func make(
         _ held: borrowing HeldRegistry, _ state: inout State, style: ContainerStyle, sharing: Sharing,
-        placing files: [String: [UInt8]] = [:]
+        prepared: String? = nil
     ) throws(AppGroupError) -> Directory {
         var entry = state.entry ?? RegistryEntry(group: group, style: style)
         entry.countContainer()
@@ -114,12 +116,31 @@ extension ContainerManager {
         // A group's next container is shared like its last one; its members would otherwise be locked out.
         let sharing = sharing == .ownerOnly && state.entry != nil ? held.sharing : sharing
         let maker = ContainerMaker(group: group, containers: state.containers, sharing: sharing)
-        let root = try entry.style == .named && files.isEmpty ? maker.makeNamed() : maker.make(entry, placing: files)
+        let root =
+            if let prepared {
+                try maker.place(prepared, as: entry)
+            } else if entry.style == .named {
+                try maker.makeNamed()
+            } else {
+                try maker.place(maker.prepare(entry) { (_, _) in }, as: entry)
+            }
         if entry.style == .opaque || state.entry != nil { try held.write(entry) }
         if entry.style == .named, state.entry != nil { try ContainerCopy.write(entry, in: root) }
         state.entry = entry
         state.root = root
         return root
+    }
+
+    /// Creates the directory that will replace the container, under a temporary name.
+    ///
+    /// - Parameter fill: Places files in it.
+    func prepare(
+        _ entry: RegistryEntry, in state: State, sharing: Sharing,
+        _ fill: (Directory, Sharing) throws(AppGroupError) -> Void
+    ) throws(AppGroupError) -> String {
+        var entry = entry
+        entry.countContainer()
+        return try ContainerMaker(group: group, containers: state.containers, sharing: sharing).prepare(entry, fill)
     }
 
     /// Creates a named container in a home without a registry, if this user may not create one: it needs none.
@@ -179,27 +200,37 @@ struct ContainerMaker {
         }
     }
 
-    /// Creates the directory under a temporary name and renames it with its copy in it, since an opaque directory without
-    /// a copy would belong to no group, and with other files.
-    func make(_ entry: RegistryEntry, placing files: [String: [UInt8]]) throws(AppGroupError) -> Directory {
+    /// Creates the directory under a temporary name with its copy in it, since an opaque directory without a copy would
+    /// belong to no group.
+    ///
+    /// - Parameter fill: Places further files in it.
+    /// - Returns: The temporary name.
+    func prepare(
+        _ entry: RegistryEntry, _ fill: (Directory, Sharing) throws(AppGroupError) -> Void
+    ) throws(AppGroupError) -> String {
         removeStaleFiles()
         let temporary = temporaryPrefix + String(UInt32.random(in: .min ... .max), radix: 16) + Self.suffix
         let root = try onFiles { () throws(FileError) in
             try requireShareable()
             return try containers.makeDirectory(temporary, sharing: sharing)
         }
-        try ContainerCopy.write(entry, in: root)
+        do throws(AppGroupError) {
+            try ContainerCopy.write(entry, in: root)
+            try fill(root, sharing)
+        } catch {
+            try? containers.removeTree(temporary)
+            throw error
+        }
+        return temporary
+    }
+
+    /// Gives a prepared directory its name.
+    func place(_ temporary: String, as entry: RegistryEntry) throws(AppGroupError) -> Directory {
         let name = entry.directory ?? group.identifier
         return try onFiles { () throws(FileError) in
-            for (path, bytes) in files { try place(bytes, at: path, in: root) }
             try containers.move(temporary, to: containers, as: name)
             return try containers.directory(name)
         }
-    }
-
-    private func place(_ bytes: [UInt8], at path: String, in root: Directory) throws(FileError) {
-        if let end = path.lastIndex(of: "/") { _ = try root.makeDirectory(String(path[..<end]), sharing: sharing) }
-        try root.replace(path, with: bytes, mode: sharing.fileMode, group: sharing.groupID, durability: .durable)
     }
 
     private func requireShareable() throws(FileError) {

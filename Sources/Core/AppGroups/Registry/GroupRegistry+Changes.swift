@@ -95,22 +95,30 @@ extension GroupRegistry {
     ///   ``unregister(_:)``.
     @discardableResult
     public func reset(entitlements: EntitlementPolicy = .program) throws(AppGroupError) -> String? {
-        try reset(placing: [:], entitlements: entitlements)
+        try reset(entitlements: entitlements, filling: nil)
     }
 
-    /// Empties the container, and places files in the new one before it has its name.
+    /// Empties the container, and places files in the new one before the old one is given up.
     ///
-    /// - Parameter files: Their contents by the path below the container.
+    /// - Parameter fill: Places the files.
     package func reset(
-        placing files: [String: [UInt8]], entitlements: EntitlementPolicy = .program
+        entitlements: EntitlementPolicy = .program,
+        filling fill: ((Directory, Sharing) throws(AppGroupError) -> Void)?
     ) throws(AppGroupError) -> String? {
         try entitlements.require(group)
         try requireKnown("reset")
         return try manager.change(toleratesAbsence: true) { held, state throws(AppGroupError) in
             guard let entry = state.entry else { throw .notRegistered(of: group, "reset the container of", in: home) }
             let sharing = state.root.map(ContainerManager.sharing) ?? held.sharing
-            let trashed = try manager.giveUp(held, &state)
-            _ = try manager.make(held, &state, style: entry.style, sharing: sharing, placing: files)
+            let prepared = try fill.map { fill throws(AppGroupError) in
+                try manager.prepare(entry, in: state, sharing: sharing == .ownerOnly ? held.sharing : sharing, fill)
+            }
+            let trashed: String?
+            do throws(AppGroupError) { trashed = try manager.giveUp(held, &state) } catch {
+                if let prepared { try? state.containers.removeTree(prepared) }
+                throw error
+            }
+            _ = try manager.make(held, &state, style: entry.style, sharing: sharing, prepared: prepared)
             if let entry = state.entry { try manager.record(entry, held, &state) }
             return trashed
         }

@@ -42,9 +42,12 @@ package final class QuotaGate: Sendable {
     ///   - size: Bytes of the new file.
     ///   - isDeletion: `true` for the deletion of a record: no quota rejects it, even if the replaced file is smaller,
     ///     as a torn record is.
+    ///   - existing: Bytes of the value that is replaced; those of the file unless stated. Called near the limit only.
     /// - Throws: `FileError` `.quotaExceeded` with the figures in its advice; `.notFound` for a container that was
     ///   moved to the trash; `.damagedContainer` if the copy of the registry can't be read.
-    package func admit(_ relative: String, size: Int, isDeletion: Bool = false) throws(FileError) {
+    package func admit(
+        _ relative: String, size: Int, isDeletion: Bool = false, replacing existing: (() -> Int)? = nil
+    ) throws(FileError) {
         let copy: FileAttributes
         do throws(FileError) { copy = try root.attributes(ContainerLayout.metadata) } catch {
             if error.code == .notFound { return }
@@ -53,7 +56,7 @@ package final class QuotaGate: Sendable {
         try state.withLock { (state) throws(FileError) in
             if state.copy != copy { try read(copy, &state) }
             guard let limit = state.entry?.quota, !isDeletion else { return }
-            try admit(relative, Int64(size), within: limit, &state)
+            try admit(relative, Int64(size), within: limit, existing, &state)
         }
     }
 
@@ -71,7 +74,9 @@ package final class QuotaGate: Sendable {
         state.copy = copy
     }
 
-    private func admit(_ relative: String, _ size: Int64, within limit: Int64, _ state: inout State) throws(FileError) {
+    private func admit(
+        _ relative: String, _ size: Int64, within limit: Int64, _ existing: (() -> Int)?, _ state: inout State
+    ) throws(FileError) {
         let now = ContinuousClock.now
         if let known = state.measurement, now < known.expires,
             known.used.addingWithSaturation(size) <= limit - limit / Self.reserve
@@ -80,7 +85,7 @@ package final class QuotaGate: Sendable {
             return
         }
         // Deletion writes a tombstone, and resealing a file of the same size: neither is rejected for lack of space.
-        let existing = (try? root.attributes(relative))?.size ?? 0
+        let existing = existing.map { Int64($0()) } ?? (try? root.attributes(relative))?.size ?? 0
         guard size > existing else { return }
         let used = ContainerUsage(of: root).total.bytes
         let end = ContinuousClock.now

@@ -84,7 +84,10 @@ struct OrphanCheck {
         }
         // The keys of a database's rows are not known here, and only SQLite may open it.
         if known.isEmpty, let root = container?.root {
-            for path in ContainerLayout.databaseFiles where (try? root.exists(path)) == true {
+            let found = ContainerLayout.databaseFiles.filter { (try? root.exists($0)) == true }
+            // The database's name goes with it: a container that names a database and has none cannot be opened.
+            for path in found.isEmpty ? [] : [ContainerLayout.backend] + found
+            where (try? root.exists(path)) == true {
                 orphans.append(Orphan(database: path))
             }
         }

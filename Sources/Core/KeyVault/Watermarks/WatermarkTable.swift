@@ -245,13 +245,14 @@ extension WatermarkTable {
         Watermark.verdict(on: candidate, after: mark(of: name))
     }
 
-    /// Records a write of this process once it is known to be written: a crash does not undo a durable write.
-    package func acknowledge(_ header: VerifiedHeader, at wallClock: Double) -> Watermark.Verdict {
-        if verdict(on: header) == .advances { refresh() }
-        return take(
-            AcceptedBlobFacts(
-                header: header.header, isAcknowledged: true, anchor: ClockAnchor(atMost: wallClock), now: wallClock)
-        ).verdict
+    /// Records writes of this process, in one write, once a crash does not undo durable ones.
+    package func acknowledge(_ headers: [VerifiedHeader], at time: Double) -> [Watermark.Verdict] {
+        defer { persist() }
+        if headers.contains(where: { verdict(on: $0) == .advances }) { refresh() }
+        let anchor = ClockAnchor(atMost: time)
+        return headers.lazy.map(\.header)
+            .map { AcceptedBlobFacts(header: $0, isAcknowledged: true, anchor: anchor, now: time) }
+            .map { self.take($0, persisting: false).verdict }
     }
 
     /// Returns the result for a blob that is fully known, and for one that is refused: neither changes the state.
@@ -268,7 +269,7 @@ extension WatermarkTable {
         }
     }
 
-    private func take(_ blob: AcceptedBlobFacts) -> Acceptance {
+    private func take(_ blob: AcceptedBlobFacts, persisting: Bool = true) -> Acceptance {
         let name = blob.name
         let (acceptance, isNews) = withMemory(of: name) { memory in
             let known = memory.state(of: name)
@@ -286,7 +287,7 @@ extension WatermarkTable {
             let isDue = memory.isFull && memory.failure == nil
             return (Acceptance(verdict: verdict, anchor: state.anchor), isNews || isDue)
         }
-        if isNews { persist() }
+        if isNews && persisting { persist() }
         return acceptance
     }
 

@@ -104,6 +104,9 @@ struct FileBackend: SealedBackend {
 
     func keepReserve() { reserve.keep() }
 
+    /// The container has another backend by now.
+    var isNamed: Bool { (try? root.exists(ContainerLayout.backend)) ?? false }
+
     private func location(of key: BackendKey) throws(FileError) -> FileLocation {
         if let file = key.file { return file }
         guard let name = try? RecordName(stored: key.name) else {

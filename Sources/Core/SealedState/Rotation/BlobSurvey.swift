@@ -72,7 +72,13 @@ struct BlobSurvey {
             else { return }
             try body(blob)
         }
-        if isOfStore, store.reader.files == nil { try visitBackend(keys, body) }
+        do throws(StoreError) {
+            if let backend = try backend() { try visitBackend(backend, keys, body) }
+        } catch {
+            // A database in the trash that cannot be read may need any key.
+            guard !isOfStore, let path = ContainerLayout.databaseFiles.first else { throw error }
+            try body(SurveyedBlob(path: path, place: nil, header: .failure(error), attributes: nil))
+        }
         // A walk through a missing container finds nothing, which is no valid result.
         guard store.isInPlace else { throw store.reader.moved(Self.searching, store.group.identifier) }
     }
@@ -80,14 +86,20 @@ struct BlobSurvey {
     private static let searching = "search the container of"
     private static let page = 1000
 
-    /// Visits the records of a backend other than that of files.
+    /// The backend, if the records are not in files.
+    private func backend() throws(StoreError) -> (any SealedBackend)? {
+        if isOfStore { return store.reader.files == nil ? store.backend : nil }
+        let sharing = (try? root.requireTrusted()) ?? .ownerOnly
+        return try ContainerBackend(of: store.group, in: root, sharing: sharing).open(store.options.backend)
+    }
+
     private func visitBackend(
-        _ keys: Keyring, _ body: (SurveyedBlob) throws(StoreError) -> Void
+        _ backend: any SealedBackend, _ keys: Keyring, _ body: (SurveyedBlob) throws(StoreError) -> Void
     ) throws(StoreError) {
         var last: BackendKey?
         while true {
             let heads = try StoreError.onBackend(Self.searching, store.group.identifier) { () throws(BackendError) in
-                try store.backend.scan("", after: last, limit: Self.page)
+                try backend.scan("", after: last, limit: Self.page)
             }
             for head in heads {
                 if let blob = blob(head, keys) { try body(blob) }

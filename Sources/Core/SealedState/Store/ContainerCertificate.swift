@@ -210,12 +210,9 @@ extension RecordReader {
 extension RecordWriter {
     /// Gives an empty container a certificate, if this user's programs have accepted one in a former container. A
     /// failure changes nothing for this user's writes, which continue after the accepted one.
-    ///
-    /// - Parameter place: The place that is written next.
-    func certifyIfNew(before place: RecordPlace, _ request: WriteRequest) {
-        let certificate = reader.certificate
-        guard place.context.nameTag != certificate.place.context.nameTag, reader.floor().isLost,
-            reader.floor().sequence > 0, !certificate.isInUse.load(ordering: .relaxed), isEmpty
+    func certifyIfNew(_ request: WriteRequest) {
+        guard reader.floor().isLost, reader.floor().sequence > 0,
+            !reader.certificate.isInUse.load(ordering: .relaxed), isEmpty
         else { return }
         try? withoutWriters(request) { turn throws(StoreError) in
             if isEmpty { try certify(as: ContainerCertificate.next(after: reader.highestSequence()), turn) }
@@ -289,13 +286,9 @@ extension RecordWriter {
     private func withoutWriters<Result>(
         _ request: WriteRequest, _ body: (borrowing LockedRecord) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
-        let place = reader.certificate.place
-        let lock = try StoreError.onFiles("certify the container of", reader.group.identifier) {
-            () throws(FileError) in
-            try reader.locks.lock(.whole, timeout: request.timeout, isCancelled: request.isCancelled)
-        }
-        guard reader.anchor.isInPlace else { throw reader.moved("write", place.name.text) }
-        return try body(LockedRecord(place, of: self, lock: lock, seen: SeenHeader(), looking: false))
+        let lock = try wholeLock("certify the container of", request)
+        return try body(
+            LockedRecord(reader.certificate.place, of: self, lock: lock, seen: SeenHeader(), looking: false))
     }
 }
 
@@ -326,6 +319,16 @@ extension SealedStore {
             let place = store.reader.certificate.place
             let sequence = ContainerCertificate.next(after: highest)
             return (place.path, try store.writer.sealed(ContainerCertificate(accepts: []), sequence: sequence))
+        }
+    }
+
+    /// Returns the beginning of a container that will replace the present one: the same backend, and its certificate.
+    package func makeSuccessor() throws(StoreError) -> ContainerSuccessor {
+        try onPresentContainer { store throws(StoreError) in
+            let certificate = try store.certificateForSuccessor()
+            return ContainerSuccessor(
+                group: group, provider: store.reader.space == nil ? nil : store.options.backend,
+                certificate: certificate?.blob)
         }
     }
 

@@ -52,6 +52,12 @@ package final class SeenHeader {
     /// Remembers the blob that this write has put in the record's place.
     func written(_ blob: [UInt8]) { condition = .version(BlobVersion(of: blob)) }
 
+    /// Returns the blob that the write was decided on; throws if there is another one by now.
+    func requiredCondition(_ place: RecordPlace) throws(StoreError) -> BackendWrite.Condition {
+        if isOvertaken { throw StoreError(writing: .overtaken(place.key), place.name.text) }
+        return condition ?? .any
+    }
+
     /// Begins again with another decision.
     func begin() {
         condition = nil

@@ -11,7 +11,9 @@ struct LockedRecord: ~Copyable {
     private let reader: RecordReader
     private let keys: RecordKeys
     private let place: RecordPlace
-    private let lock: HeldLock
+    /// The record's lock; nil in a transaction, which has those of all records.
+    private let lock: HeldLock?
+    private let transaction: TransactionRecords?
     /// The header that was verified before the lock was taken, or earlier under the lock.
     let seen: SeenHeader
     /// The key of *after first unlock*, read from the vault under the lock, or the error; `nil` if each write reads the
@@ -28,12 +30,31 @@ struct LockedRecord: ~Copyable {
         self.keys = keys
         reader = writer.reader
         self.place = place
-        self.lock = lock
+        self.lock = consume lock
+        transaction = nil
         self.seen = seen
         key = isLooking ? keys.lookedUpKey() : nil
     }
 
-    private func existing() throws(StoreError) -> ExistingBlob { try reader.existing(at: place, seen: seen) }
+    /// A record of a transaction, which keeps the new blob instead of writing it.
+    init(
+        _ place: RecordPlace, of writer: RecordWriter, in transaction: TransactionRecords,
+        key: Result<SealingKey, StoreError>, seen: SeenHeader
+    ) {
+        self.writer = writer
+        keys = writer.reader.keys
+        reader = writer.reader
+        self.place = place
+        lock = nil
+        self.transaction = transaction
+        self.seen = seen
+        self.key = key
+    }
+
+    private func existing() throws(StoreError) -> ExistingBlob {
+        if let written = transaction?.existing(place) { return written }
+        return try reader.existing(at: place, seen: seen)
+    }
 
     /// Throws early the error that a write with that condition would throw.
     func require(_ condition: WriteCondition) throws(StoreError) {
@@ -231,8 +252,7 @@ struct LockedRecord: ~Copyable {
                 schemaVersion: schemaVersion, sequence: sequence,
                 sealedAt: reader.options.now().headerMilliseconds ?? 1, notAfter: notAfter, codec: codec)
             let blob = grant.seal(plaintext, as: description, key: key, at: place, in: reader.group)
-            try replace(with: blob.bytes, isDeletion: flags.contains(.tombstone) || request.isReduction, request)
-            try remember(blob.header)
+            try replace(with: blob, isDeletion: flags.contains(.tombstone) || request.isReduction, request)
             return .success(sequence)
         } catch {
             return .failure(error)
@@ -244,7 +264,10 @@ struct LockedRecord: ~Copyable {
         return try key.get()
     }
 
-    private func replace(with blob: [UInt8], isDeletion: Bool, _ request: WriteRequest) throws(StoreError) {
+    private func replace(
+        with blob: SealedBlob, isDeletion: Bool, _ request: WriteRequest
+    ) throws(StoreError) {
+        if let transaction { return transaction.put(blob.bytes, blob.header, at: place, isDeletion: isDeletion) }
         // Under the record's lock: a program that has taken the lease by now writes after this write or waits, never
         // before it.
         var writes: [BackendWrite] = []
@@ -253,65 +276,90 @@ struct LockedRecord: ~Copyable {
             if reader.isCompared, reader.backend.traits.batchLimit > 1 { writes.append(lease) }
         }
         try requireLock("write")
-        writes.append(BackendWrite(place.key, .put(blob), isDeletion: isDeletion))
+        writes.append(BackendWrite(place.key, .put(blob.bytes), isDeletion: isDeletion))
         try commit(writes, durability: request.durability)
-        if reader.isCompared { seen.written(blob) }
+        if reader.isCompared { seen.written(blob.bytes) }
         // Moved away meanwhile, with the new blob: no reader finds it. The store writes it in the present container.
         guard reader.anchor.isInPlace else { throw reader.moved("write", place.name.text) }
+        switch lock {
+        case .none: break
+        case .some(let lock): try writer.remember(blob.header, at: place, lock)
+        }
     }
 
     /// Commits writes, the last of which is the record's.
     private func commit(_ writes: [BackendWrite], durability: Durability) throws(StoreError) {
         var writes = writes
-        if reader.isCompared { writes[writes.count - 1].condition = try conditionOfWrite() }
-        do throws(BackendError) { try reader.backend.commit(writes, durability: durability) } catch {
-            guard error.code == .indeterminate else { throw StoreError(writing: error, place.name.text) }
-            try decide(writes[writes.count - 1], error)
+        if reader.isCompared { writes[writes.count - 1].condition = try seen.requiredCondition(place) }
+        try writer.commit(writes, named: place.name.text, durability: durability)
+    }
+
+    private func requireLock(_ operation: String) throws(StoreError) {
+        switch lock {
+        case .none: break
+        case .some(let lock): try writer.requireNamed(lock, operation, place)
+        }
+    }
+}
+
+// MARK: The commit
+
+extension RecordWriter {
+    /// Commits writes, and finds out whether they were made if the answer is lost.
+    ///
+    /// - Parameter name: The record for messages.
+    func commit(
+        _ writes: [BackendWrite], named name: String, durability: Durability
+    ) throws(StoreError) {
+        do throws(BackendError) {
+            guard let space = reader.space else { return try reader.backend.commit(writes, durability: durability) }
+            try space.commit(writes, to: reader.backend, durability: durability)
+        } catch {
+            guard error.code == .indeterminate else { throw StoreError(writing: error, name) }
+            for write in writes where write.change != .nothing {
+                if try isMade(write, error) { return }
+            }
         }
     }
 
-    /// Returns the blob that the write was decided on; throws if there is another one by now.
-    private func conditionOfWrite() throws(StoreError) -> BackendWrite.Condition {
-        if seen.isOvertaken { throw StoreError(writing: .overtaken(place.key), place.name.text) }
-        return seen.condition ?? .any
-    }
-
-    /// Finds out whether a write was made whose answer was lost.
-    private func decide(_ write: BackendWrite, _ failure: BackendError) throws(StoreError) {
+    /// Returns whether a write was made whose answer was lost.
+    ///
+    /// - Throws: `StoreError` with a cause of `.conflict` if it was not made, and the change is made again;
+    ///   `.outcomeUnknown`.
+    private func isMade(_ write: BackendWrite, _ failure: BackendError) throws(StoreError) -> Bool {
         let head: BlobHead?
-        do throws(BackendError) { head = try settled() } catch { throw outcomeUnknown(error) }
+        do throws(BackendError) { head = try settled(write.key) } catch { throw outcomeUnknown(write.key, error) }
         let isMade =
             switch write.change {
             case .put(let blob): head?.version == BlobVersion(of: blob)
             case .remove: head == nil
             case .nothing: true
             }
-        if isMade { return }
-        // It was not made: the change is made again.
+        if isMade { return true }
         if write.condition == head.map({ .version($0.version) }) ?? .absent {
-            throw StoreError(writing: .overtaken(place.key), place.name.text)
+            throw StoreError(writing: .overtaken(write.key), write.key.name)
         }
-        throw outcomeUnknown(failure)
+        throw outcomeUnknown(write.key, failure)
     }
 
     /// A network that lost the answer may be back a moment later.
-    private func settled() throws(BackendError) -> BlobHead? {
+    private func settled(_ key: BackendKey) throws(BackendError) -> BlobHead? {
         for delay in [Duration.milliseconds(10), .milliseconds(100), .seconds(1)] {
-            do throws(BackendError) { return try reader.backend.settle(place.key) } catch { pause(delay) }
+            do throws(BackendError) { return try reader.backend.settle(key) } catch { pause(delay) }
         }
-        return try reader.backend.settle(place.key)
+        return try reader.backend.settle(key)
     }
 
-    private func outcomeUnknown(_ cause: BackendError) -> StoreError {
+    private func outcomeUnknown(_ key: BackendKey, _ cause: BackendError) -> StoreError {
         StoreError(
-            .outcomeUnknown, "write", place.name.text,
+            .outcomeUnknown, "write", key.name,
             "The answer of the backend was lost, and another program has written the record since or the backend does "
                 + "not answer. \(cause.reason)", cause: cause)
     }
 
     /// Throws if the lock's file was replaced, since the lock then excludes no other program: failing is better than
     /// overwriting unseen.
-    private func requireLock(_ operation: String) throws(StoreError) {
+    func requireNamed(_ lock: borrowing HeldLock, _ operation: String, _ place: RecordPlace) throws(StoreError) {
         guard !lock.isStillNamed() else { return }
         throw StoreError(
             .lockTimeout, operation, place.name.text, "The container's lock file was replaced in the meantime.",
@@ -320,9 +368,15 @@ struct LockedRecord: ~Copyable {
 
     /// Accepts the written header as this user's state. The verdict shows whether another program wrote at the same
     /// time, which means that the lock did not hold.
-    private func remember(_ header: VerifiedHeader) throws(StoreError) {
-        let verdict = reader.acknowledge(header)
-        guard verdict == .advances || verdict == .same, lock.isStillNamed() else {
+    func remember(_ header: VerifiedHeader, at place: RecordPlace, _ lock: borrowing HeldLock) throws(StoreError) {
+        try requireKept([reader.acknowledge(header)], place, lock)
+    }
+
+    /// Throws if the verdicts on written headers show that the lock did not hold.
+    func requireKept(
+        _ verdicts: [Watermark.Verdict], _ place: RecordPlace, _ lock: borrowing HeldLock
+    ) throws(StoreError) {
+        guard verdicts.allSatisfy({ $0 == .advances || $0 == .same }), lock.isStillNamed() else {
             throw StoreError(
                 .lockLost, "write", place.name.text,
                 "It is written, but the container's lock file was replaced during the write: "
@@ -330,24 +384,4 @@ struct LockedRecord: ~Copyable {
                 advice: "Read it back, and find out what removes \(reader.containerPath)'s lock file.")
         }
     }
-}
-
-/// The parameters of one write, collected from the public calls.
-struct WriteRequest {
-    var condition: WriteCondition = .always
-    /// The lease that the writer relies on.
-    var fence: LeaseFence?
-    var durability: Durability
-    /// The time limit for the record's lock.
-    var timeout: Duration
-    var isCancelled: (() -> Bool)?
-    /// The write only removes settings from a suite, so it counts as a deletion.
-    var isReduction = false
-    /// A name that is *when unlocked* gets a blob of the lower class: a person has requested it.
-    var lowersClass = false
-    /// The sequence of the new blob; one more than the highest known one unless stated.
-    var sequence: UInt64?
-    /// Nothing is written if a blob of *when unlocked* is stored, or would be written, under a name that is not listed:
-    /// the caller lists the name and writes again.
-    var listsName = false
 }

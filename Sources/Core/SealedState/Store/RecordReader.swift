@@ -17,6 +17,8 @@ package final class RecordReader: Sendable {
     let backend: any SealedBackend
     /// The backend, if it is that of files.
     let files: FileBackend?
+    /// The space of the container, for a backend that has its data there and is not that of files.
+    let space: BackendSpace?
     /// The container's place, and its locks.
     let anchor: ContainerAnchor
     /// The watches of records, for backends other than that of files.
@@ -31,31 +33,20 @@ package final class RecordReader: Sendable {
     let certificate: KnownCertificate
     let lastGood = LastGoodValues()
 
+    /// - Parameter creating: An empty container gets the backend of the options.
     init(
         _ container: GroupContainer, places: RecordPlaces, vault: Vault, authority: RosterAuthority?,
-        options: StoreOptions
+        options: StoreOptions, creating: Bool
     ) throws(StoreError) {
         group = container.group
         containerPath = container.path
         anchor = ContainerAnchor(of: container.root)
         locks = ContainerLocks(of: container)
         let files = FileBackend(container, at: anchor)
-        // A backend without a name leaves nothing in a container.
-        if options.backend == nil || options.backend?.name != nil {
-            try BackendMarker(of: container, files, locks).require(options.backend?.name)
-        }
-        if let provider = options.backend {
-            self.files = nil
-            let place = BackendPlace(
-                group: container.group.identifier, directory: container.path,
-                isShared: container.sharing != .ownerOnly)
-            backend = try StoreError.onBackend("open the backend of", container.group.identifier) {
-                () throws(BackendError) in try provider.open(place)
-            }
-        } else {
-            self.files = files
-            backend = files
-        }
+        let other = try Self.backend(of: container, files, locks, options.backend, creating: creating)
+        self.files = other == nil ? files : nil
+        backend = other ?? files
+        space = other == nil || options.backend?.name == nil ? nil : BackendSpace(of: container)
         watches = BackendWatches(of: backend)
         self.options = options
         self.places = places
@@ -69,7 +60,7 @@ package final class RecordReader: Sendable {
     init(_ reader: RecordReader, options: StoreOptions) {
         self.options = options
         (group, containerPath, places, keys) = (reader.group, reader.containerPath, reader.places, reader.keys)
-        (backend, files, watches) = (reader.backend, reader.files, reader.watches)
+        (backend, files, watches, space) = (reader.backend, reader.files, reader.watches, reader.space)
         (anchor, locks, certificate) = (reader.anchor, reader.locks, reader.certificate)
         (watermarks, authority) = (reader.watermarks, reader.authority)
     }
@@ -140,10 +131,12 @@ extension RecordReader {
         }
     }
 
-    /// Returns the beginnings of the stored blobs, by name.
-    func heads(limit: Int = .max) throws(StoreError) -> [BlobHead] {
+    /// Returns the beginnings of the stored blobs, by name; see `SealedBackend.scan`.
+    func heads(
+        _ prefix: String = "", after key: BackendKey? = nil, limit: Int = .max
+    ) throws(StoreError) -> [BlobHead] {
         try StoreError.onBackend("list", group.identifier) { () throws(BackendError) in
-            try backend.scan("", after: nil, limit: limit)
+            try backend.scan(prefix, after: key, limit: limit)
         }
     }
 
@@ -160,6 +153,11 @@ extension RecordReader {
         return opened
     }
 
+    /// The container is the one at its path, and its records are still in this reader's backend: they can be moved.
+    var isPresent: Bool {
+        anchor.isInPlace && files?.isNamed != true && space?.isNamed != false && backend.isInPlace
+    }
+
     /// The largest unsigned blob that is read; a signed one may be `BlobOpener.signedAllowance` larger.
     var maximumBlobSize: Int {
         // Clamped: a limit such as Int.max means "any", and must not overflow when the blob's size is computed.
@@ -173,7 +171,7 @@ extension RecordReader {
 
     /// Returns the reason why there is no file in a record's place.
     func absent(_ place: RecordPlace) -> StoreError {
-        if !anchor.isInPlace { return moved("read", place.name.text) }
+        if !isPresent { return moved("read", place.name.text) }
         guard let mark = presentMark(of: place.context.nameTag) else {
             return StoreError(.absent, "read", place.name.text, "No record of that name was written.")
         }
@@ -200,15 +198,23 @@ extension RecordReader {
     ) throws(StoreError) -> RecordSnapshot<Record> {
         let blob = try acceptedBlob(at: place)
         do throws(StoreError) {
-            let snapshot = try decodedSnapshot(of: type, from: blob, at: place)
-            try checkFreshness(of: snapshot, from: blob, at: place)
-            try validate(snapshot.value, named: place.name.text)
+            let snapshot = try checkedSnapshot(of: type, from: blob, at: place)
             keepAsLastGood(blob, at: place)
             return snapshot
         } catch {
             noteRefused(blob, at: place)
             throw error
         }
+    }
+
+    /// Returns the value of an accepted blob after the checks of version, structure, freshness and its own rules.
+    func checkedSnapshot<Record: SealedRecord>(
+        of type: Record.Type, from blob: borrowing AcceptedBlob, at place: RecordPlace
+    ) throws(StoreError) -> RecordSnapshot<Record> {
+        let snapshot = try decodedSnapshot(of: type, from: blob, at: place)
+        try checkFreshness(of: snapshot, from: blob, at: place)
+        try validate(snapshot.value, named: place.name.text)
+        return snapshot
     }
 
     /// Returns the value of an accepted blob of a readable version; freshness is not checked.
@@ -297,7 +303,7 @@ extension RecordReader {
     /// - Returns: The verdict; any but `advances` and `same` means that another program wrote at the same time.
     @discardableResult
     func acknowledge(_ header: VerifiedHeader) -> Watermark.Verdict {
-        watermarks.acknowledge(header, at: options.now().timeIntervalSince1970)
+        watermarks.acknowledge([header], at: options.now().timeIntervalSince1970).first ?? .same
     }
 }
 

@@ -64,9 +64,13 @@ package struct RecordWriter: Sendable {
                 // Before the change: `change` runs once.
                 if try record.isUnlisted() { return nil }
                 try record.require(request.condition)
-                var value = try current(type, at: place, startingWith: initial, seen)
+                var value = try current(type, at: place, startingWith: initial) { () throws(StoreError) in
+                    let blob = try reader.acceptedBlob(at: place, seen: seen)
+                    seen.note(blob.opened.header, of: blob.sealed)
+                    return blob
+                }
                 let result: Result
-                do { result = try change(&value) } catch { throw Self.declined(error, place) }
+                do { result = try change(&value) } catch { throw Self.declined(error, place.name.text) }
                 let payload = try encode(value, named: place.name.text)
                 defer { payload.wipe() }
                 return try record.write(payload, request).map { (result, $0) }
@@ -120,6 +124,7 @@ extension RecordWriter {
         let result = try underLock(place, request, seen, looking: isLooking, body)
         // The lock is released: other programs need not wait for the next deletion's space.
         reader.files?.keepReserve()
+        reader.space?.keepReserve()
         return result
     }
 
@@ -129,7 +134,7 @@ extension RecordWriter {
     ) throws(StoreError) -> Result {
         // A holder in a container that was moved away must not keep this writer from the present one.
         guard reader.anchor.isInPlace else { throw reader.moved("write", place.name.text) }
-        certifyIfNew(before: place, request)
+        if place.context.nameTag != reader.certificate.place.context.nameTag { certifyIfNew(request) }
         let lock: HeldLock
         do throws(FileError) {
             lock = try reader.locks.lock(place.lock, timeout: request.timeout, isCancelled: request.isCancelled)
@@ -137,20 +142,20 @@ extension RecordWriter {
             throw StoreError(writing: error, place.name.text)
         }
         // Moved away while this program waited: then the lock excludes no other program.
-        guard reader.anchor.isInPlace else { throw reader.moved("write", place.name.text) }
+        guard reader.isPresent else { throw reader.moved("write", place.name.text) }
         // States that other processes accepted since: they would refuse a write below those.
         reader.watermarks.refresh()
         let record = LockedRecord(place, of: self, lock: lock, seen: seen, looking: isLooking)
         guard reader.isCompared else { return try body(record) }
-        return try repeating(place, request) { () throws(StoreError) in
+        return try repeating(place.name.text, request) { () throws(StoreError) in
             seen.begin()
             return try body(record)
         }
     }
 
     /// Makes a change again while another machine has written the record in between, until the time limit.
-    private func repeating<Result>(
-        _ place: RecordPlace, _ request: WriteRequest, _ body: () throws(StoreError) -> Result
+    func repeating<Result>(
+        _ name: String, _ request: WriteRequest, _ body: () throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         let end = ContinuousClock.now + request.timeout
         var delay = Duration.milliseconds(1)
@@ -158,11 +163,11 @@ extension RecordWriter {
             do throws(StoreError) { return try body() } catch {
                 guard (error.cause as? BackendError)?.code == .conflict else { throw error }
                 if request.isCancelled?() == true {
-                    throw StoreError(.cancelled, "write", place.name.text, "The task was cancelled.")
+                    throw StoreError(.cancelled, "write", name, "The task was cancelled.")
                 }
                 guard ContinuousClock.now + delay < end else {
                     throw StoreError(
-                        .lockTimeout, "write", place.name.text,
+                        .lockTimeout, "write", name,
                         "Other machines have written it between every read and write of this program.", cause: error)
                 }
                 pause(delay)
@@ -190,7 +195,7 @@ extension RecordWriter {
     }
 
     /// Reads the vault again: the list of *when unlocked* names may have changed. The write reports a failure.
-    private func refreshKeyring() { _ = try? keys.vault.currentKeyring() }
+    func refreshKeyring() { _ = try? keys.vault.currentKeyring() }
 
     /// Returns the class of a value that states none, before the lock is taken, so that the key is available by then.
     /// The write reports read errors and detects changes in between.
@@ -219,7 +224,7 @@ extension RecordWriter {
 
     /// Prepares the key of a class, which lists a name that is raised, and writes. If the write fails, a name that it
     /// has raised is lowered again: otherwise the stored value would become unreadable.
-    private func raising<Result>(
+    func raising<Result>(
         _ place: RecordPlace, to protection: ProtectionClass, _ seen: SeenHeader,
         _ body: (RecordPlace) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
@@ -229,23 +234,30 @@ extension RecordWriter {
             try keys.prepareKey(for: protection, named: place.name.text)
             return try body(place)
         } catch {
-            if place.isBeingRaised, keys.isProtected(place),
-                case .value(let header)? = try? reader.existing(at: place, seen: seen),
-                keys.protection(of: header) == .afterFirstUnlock
-            {
-                try? keys.lowerClass(place)
-            }
+            lowerAgain(place, seen)
             throw error
         }
     }
 
-    private func current<Record: SealedRecord>(
-        _ type: Record.Type, at place: RecordPlace, startingWith initial: Record?, _ seen: SeenHeader
+    /// Ends the protection of a name that was listed for a write that was not made.
+    func lowerAgain(_ place: RecordPlace, _ seen: SeenHeader) {
+        guard place.isBeingRaised, keys.isProtected(place),
+            case .value(let header)? = try? reader.existing(at: place, seen: seen),
+            keys.protection(of: header) == .afterFirstUnlock
+        else { return }
+        try? keys.lowerClass(place)
+    }
+
+    /// Returns the value to change, expired or not.
+    ///
+    /// - Parameter blob: Returns the accepted blob.
+    func current<Record: SealedRecord>(
+        _ type: Record.Type, at place: RecordPlace, startingWith initial: Record?,
+        _ blob: () throws(StoreError) -> AcceptedBlob
     ) throws(StoreError) -> Record {
         let name = place.name.text
         do throws(StoreError) {
-            let blob = try reader.acceptedBlob(at: place, seen: seen)
-            seen.note(blob.opened.header, of: blob.sealed)
+            let blob = try blob()
             let snapshot = try reader.decodedSnapshot(of: type, from: blob, at: place)
             try Freshness(now: reader.options.now(), skew: reader.options.clockSkew)
                 .check(sealedAt: snapshot.provenance.sealedAt, expiresAt: nil, maximumAge: nil, named: name)
@@ -258,11 +270,11 @@ extension RecordWriter {
         }
     }
 
-    private static func declined(_ error: any Error, _ place: RecordPlace) -> StoreError {
+    static func declined(_ error: any Error, _ name: String) -> StoreError {
         if let error = error as? StoreError { return error }
         // The error's own text stays in its cause: it may contain contents.
         return StoreError(
-            .declined, "update", place.name.text, "The program's own closure threw an error.",
+            .declined, "update", name, "The program's own closure threw an error.",
             advice: "See the underlying error; nothing was written.", cause: error)
     }
 }
@@ -319,4 +331,24 @@ extension RecordWriter {
             condition: condition, fence: fence, durability: durability ?? reader.options.durability,
             timeout: timeout ?? reader.options.lockTimeout, isCancelled: isCancelled)
     }
+}
+
+/// The parameters of one write, collected from the public calls.
+struct WriteRequest {
+    var condition: WriteCondition = .always
+    /// The lease that the writer relies on.
+    var fence: LeaseFence?
+    var durability: Durability
+    /// The time limit for the record's lock.
+    var timeout: Duration
+    var isCancelled: (() -> Bool)?
+    /// The write only removes settings from a suite, so it counts as a deletion.
+    var isReduction = false
+    /// A name that is *when unlocked* gets a blob of the lower class: a person has requested it.
+    var lowersClass = false
+    /// The sequence of the new blob; one more than the highest known one unless stated.
+    var sequence: UInt64?
+    /// Nothing is written if a blob of *when unlocked* is stored, or would be written, under a name that is not listed:
+    /// the caller lists the name and writes again.
+    var listsName = false
 }

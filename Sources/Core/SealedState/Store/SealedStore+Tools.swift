@@ -79,26 +79,46 @@ extension SealedStore {
 }
 
 extension SealedStore {
-    /// Lists every record of the group, by name, with its verified header. Deleted records are included, and marked.
-    ///
-    /// - Throws: `StoreError` when the container cannot be read; a single refused record is listed with its rejection.
+    /// Lists the records of the group by name, with their verified headers. Deleted records are included, and marked.
     ///
     /// Records whose names the group's roster governs are opened whole, since a header alone shows no authority. A
     /// record that the roster names and whose file is missing is listed as `.missing`.
-    public func list() throws(StoreError) -> [RecordListing] { try list(includingReserved: false) }
+    ///
+    /// A list in pages reads no more than it returns if the backend finds names by prefix; files are listed whole for
+    /// each page.
+    /// - Parameters:
+    ///   - prefix: The beginning of the names; all names unless stated.
+    ///   - name: The last name of the page before; nil for the first page.
+    ///   - limit: The largest number of records.
+    /// - Returns: Fewer than `limit` only at the end; by the bytes of the names.
+    /// - Throws: `StoreError` when the container cannot be read; a single refused record is listed with its rejection.
+    public func list(
+        prefix: String = "", after name: String? = nil, limit: Int = .max
+    ) throws(StoreError) -> [RecordListing] {
+        try list(includingReserved: false, prefix: prefix, after: name, limit: limit)
+    }
 
     /// Lists the records, with the library's own records on demand.
-    package func list(includingReserved: Bool) throws(StoreError) -> [RecordListing] {
+    package func list(
+        includingReserved: Bool, prefix: String = "", after name: String? = nil, limit: Int = .max
+    ) throws(StoreError) -> [RecordListing] {
         try onPresentContainer { store throws(StoreError) in
-            let reader = store.reader
-            let heads = try reader.heads()
-            let missing = reader.missingNames(besides: heads.map(\.key.name))
-                .map { BlobHead(BackendKey($0), bytes: []) }
-            let listings = (heads + missing).sorted { $0.key < $1.key }
-                .filter { includingReserved || (try? RecordName(stored: $0.key.name))?.isReserved != true }
-                .compactMap(reader.listing)
-            guard store.isInPlace else { throw reader.moved("list", group.identifier) }
-            return listings
+            var listings: [RecordListing] = []
+            var last = name.map { BackendKey($0) }
+            while listings.count < limit {
+                let count = limit - listings.count
+                let heads = try store.reader.heads(prefix, after: last, limit: count)
+                let isEnd = heads.count < count
+                let missing = store.reader.missingHeads(
+                    besides: heads, prefix, after: last, upTo: isEnd ? nil : heads.last?.key)
+                listings += (heads + missing).sorted { $0.key < $1.key }
+                    .filter { includingReserved || (try? RecordName(stored: $0.key.name))?.isReserved != true }
+                    .compactMap(store.reader.listing)
+                if isEnd { break }
+                last = heads.last?.key
+            }
+            guard store.isInPlace else { throw store.reader.moved("list", group.identifier) }
+            return listings.count > limit ? Array(listings.prefix(limit)) : listings
         }
     }
 }

@@ -234,7 +234,7 @@ extension SealedStore {
     }
 
     /// Creates a request that waits as long as its call may, and no longer than its task.
-    private func request(
+    func request(
         _ call: BlockingCall, onlyIf condition: WriteCondition = .always, holding fence: LeaseFence? = nil,
         durability: Durability?
     ) -> WriteRequest {
@@ -270,7 +270,7 @@ extension SealedStore {
     }
 
     /// Runs a change of a record within one time limit for its thread and the lock.
-    private func limited<Value: Sendable>(
+    func limited<Value: Sendable>(
         _ timeout: Duration?, _ body: @escaping @Sendable (BlockingCall) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         try await Self.offload(atMost: timeout ?? options.lockTimeout, body)

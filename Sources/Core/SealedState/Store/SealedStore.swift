@@ -36,7 +36,7 @@ public final class SealedStore: Sendable {
     package var backend: any SealedBackend { reader.backend }
     /// The container that was opened is the one at its path. Otherwise its records are not absent: the container was
     /// moved away, removed or replaced.
-    package var isInPlace: Bool { reader.anchor.isInPlace }
+    package var isInPlace: Bool { reader.isPresent }
     package var places: RecordPlaces { reader.places }
     var authority: RosterAuthority? { reader.authority }
 
@@ -81,7 +81,7 @@ public final class SealedStore: Sendable {
         }
         let reader = try RecordReader(
             container, places: RecordPlaces(in: container), vault: vault, authority: authority,
-            options: options)
+            options: options, creating: creating)
         self.init(vault, home, container, reader)
         try reader.requireStateAboveFloor()
     }
@@ -105,7 +105,7 @@ public final class SealedStore: Sendable {
             store.vault, store.home, container,
             try RecordReader(
                 container, places: RecordPlaces(in: container), vault: store.vault,
-                authority: store.authority?.moved(to: container.root), options: store.options))
+                authority: store.authority?.moved(to: container.root), options: store.options, creating: false))
     }
 
     /// Creates the same store with other options.
@@ -244,12 +244,22 @@ extension SealedStore {
     /// - Returns: The watch, which ends when it is released.
     /// - Throws: `StoreError` `.watchLimit`, `.file`.
     func watch(_ place: RecordPlace, _ handler: @escaping @Sendable () -> Void) throws(StoreError) -> any Sendable {
-        guard reader.files != nil else { return try reader.watches.watch(place.key) { _ in handler() } }
-        let path = watchedPath(of: place)
+        var paths = [watchedBackendPath]
+        if reader.files == nil {
+            do throws(StoreError) { return try reader.watches.watch(place.key) { _ in handler() } } catch {
+                // A container that comes back has its name again.
+                guard error.code == .containerMissing else { throw error }
+            }
+        } else {
+            paths.append(watchedPath(of: place))
+        }
         return try StoreError.onWatching(place.name.text) { () throws(FileError) in
-            try FileMonitor.shared.watch(path) { _ in handler() }
+            try paths.map { path throws(FileError) in try FileMonitor.shared.watch(path) { _ in handler() } }
         }
     }
+
+    /// The file with the name of the container's backend: records in files can be moved.
+    var watchedBackendPath: String { "\(containerPath)/\(ContainerLayout.backend)" }
 
     /// The registry's file: it changes when the group's container moves or is given up.
     var watchedRegistryPath: String { GroupRegistry(group, in: home).path }
@@ -290,7 +300,8 @@ public struct StoreOptions: Sendable {
     public var teamKey: TeamPublicKey?
     /// The key with which this program signs records under governed names; nil for a program that only reads them.
     public var writerKey: WriterKey?
-    /// The backend of the records. Files in the group's container unless stated.
+    /// The backend that this program has besides files in the group's container. A container says which one it has; an
+    /// empty one gets this backend when it is opened with `creating`.
     public var backend: (any BackendProvider)?
     /// The time of day; it decides freshness only, never order.
     public var now: @Sendable () -> Date = { Date() }

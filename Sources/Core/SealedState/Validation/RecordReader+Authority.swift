@@ -61,15 +61,21 @@ extension RecordReader {
         }
     }
 
-    /// Returns the names that the roster states individually, whose files are missing though a state of theirs was
-    /// accepted.
-    func missingNames(besides names: [String]) -> [String] {
+    /// Returns the records of a part of the list that the roster states individually, and whose files are missing though
+    /// a state of theirs was accepted.
+    func missingHeads(
+        besides heads: [BlobHead], _ prefix: String, after first: BackendKey?, upTo last: BackendKey?
+    ) -> [BlobHead] {
         guard let roster = authority?.current().roster else { return [] }
-        let known = Set(names)
-        return roster.roster.rules.lazy.filter { $0.pattern.kind == .name }.map(\.pattern.path).filter { name in
-            guard !known.contains(name), let place = try? self.places.place(stored: name) else { return false }
-            return self.isMissing(place)
-        }
+        let known = Set(heads.map(\.key))
+        return roster.roster.rules.lazy.filter { $0.pattern.kind == .name }.map { BackendKey($0.pattern.path) }
+            .filter { key in
+                guard key.name.hasPrefix(prefix), first.map({ $0 < key }) ?? true, last.map({ key < $0 }) ?? true,
+                    !known.contains(key), let place = try? self.places.place(stored: key.name)
+                else { return false }
+                return self.isMissing(place)
+            }
+            .map { BlobHead($0, bytes: []) }
     }
 }
 

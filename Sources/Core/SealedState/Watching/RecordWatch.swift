@@ -95,7 +95,8 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
     private func follow(_ store: SealedStore) throws(StoreError) -> SealedStore {
         let found = try store.following()
         if found === store { return store }
-        let isElsewhere = found.containerPath != store.containerPath || found.reader.files == nil
+        let isElsewhere =
+            found.containerPath != store.containerPath || found.reader.files == nil || store.reader.files == nil
         let record = isElsewhere ? try found.watch(place) { [signal] in signal.raise() } : nil
         state.withLock { state in
             state.store = found

@@ -34,7 +34,7 @@ extension SealedStore {
         if let cursor, cursor.mark.name != place.context.nameTag {
             throw .invalidCursor("It belongs to another record than \(name) of \(group).")
         }
-        return RecordUpdates(try RecordWatch(self, place), after: cursor?.mark)
+        return RecordUpdates(try RecordWatch((try? following()) ?? self, place), after: cursor?.mark)
     }
 }
 

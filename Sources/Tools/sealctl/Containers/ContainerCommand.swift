@@ -19,7 +19,7 @@ struct ContainerCommand: ParsableCommand {
         subcommands: [
             ContainerListCommand.self, ContainerPathCommand.self, ContainerMembersCommand.self,
             ContainerRegisterCommand.self, ContainerUnregisterCommand.self, ContainerResetCommand.self,
-            ContainerAcceptCommand.self,
+            ContainerAcceptCommand.self, ContainerBackendCommand.self,
             ContainerUsageCommand.self, ContainerQuotaCommand.self, ContainerTrashCommand.self,
         ])
 }

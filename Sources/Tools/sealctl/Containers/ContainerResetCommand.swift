@@ -48,21 +48,33 @@ struct ContainerResetCommand: SealctlCommand {
 extension ContainerResetCommand {
     /// Seals the new container's certificate first: programs that follow must not find the container without it.
     private func reset(_ registry: GroupRegistry, _ group: AppGroup) throws(Failure) -> String? {
-        var files: [String: [UInt8]] = [:]
+        var successor: ContainerSuccessor?
         var store: SealedStore?
         do throws(Failure) {
             let opened = try keyOptions.openStore(of: group)
-            let certificate = try Failure.onStore { () throws(StoreError) in try opened.certificateForSuccessor() }
-            if let (path, blob) = certificate { files[path] = blob }
+            successor = try Failure.onStore { () throws(StoreError) in try opened.makeSuccessor() }
             store = opened
         } catch {
+            successor = try withoutKeys(group)
             CertificateWarning.report(
                 error, "Programs may accept records of the old container, or refuse those of users who have read less.",
                 asJSON: output.json)
         }
-        let trashed = try Failure.onGroup { () throws(AppGroupError) in try registry.reset(placing: files) }
+        let trashed = try Failure.onGroup { () throws(AppGroupError) in
+            try registry.reset(filling: successor.map { successor in successor.fill })
+        }
         try? store?.acceptCertificate()
         return trashed
+    }
+
+    /// The new container has the backend of the old one.
+    private func withoutKeys(_ group: AppGroup) throws(Failure) -> ContainerSuccessor? {
+        let home = try GroupOptions.home()
+        guard let container = try? GroupContainer.open(group, in: home, creating: false, entitlements: .unchecked)
+        else { return nil }
+        return try Failure.onStore { () throws(StoreError) in
+            try ContainerSuccessor(withoutKeysOf: container, KnownBackend.provider)
+        }
     }
 }
 

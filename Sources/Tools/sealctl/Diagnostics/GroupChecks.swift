@@ -1,6 +1,7 @@
 internal import AppGroups
 internal import Glibc
 internal import KeyVault
+internal import SealedBackends
 internal import SharedFiles
 internal import SystemPackage
 
@@ -14,6 +15,7 @@ enum GroupChecks {
         do throws(AppGroupError) {
             let container = try GroupContainer.open(group, in: home, creating: false)
             return [.ok("container", container.path), lock(of: container), records(of: container)]
+                + backend(of: container)
         } catch {
             return [.fail("container", Failure(error))]
         }
@@ -47,6 +49,19 @@ enum GroupChecks {
     private static func records(of container: GroupContainer) -> Diagnosis {
         let name = ContainerLayout.records
         return unmakable("records", name, in: container) ?? .ok("records", container.root.display(name))
+    }
+
+    /// Examines the database of a container that has one.
+    private static func backend(of container: GroupContainer) -> [Diagnosis] {
+        do throws(Failure) {
+            guard let backend = try KnownBackend.open(of: container) else { return [] }
+            try Failure.onBackend("examine", container.group.identifier) { () throws(BackendError) in
+                try backend.examine()
+            }
+            return [.ok("database", "every page and index was examined")]
+        } catch {
+            return [.fail("database", error)]
+        }
     }
 
     private static func unmakable(_ id: String, _ name: String, in container: GroupContainer) -> Diagnosis? {

@@ -172,7 +172,8 @@ enum LockRepair {
     /// Returns `true` if the container has records. Their writers took the lock, so the lock file existed.
     private static func wasWritten(_ container: GroupContainer) -> Bool {
         let records = try? container.root.directory(ContainerLayout.records).entries()
-        return records?.isEmpty == false
+        let hasBackend = (try? container.root.exists(ContainerLayout.backend)) == true
+        return hasBackend || records?.isEmpty == false
     }
 
     private static func making(_ container: GroupContainer) -> Repair {

@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import AuditReports
 internal import Glibc
 internal import KeyVault
+internal import SealedBackends
 internal import SealedState
 internal import SharedFiles
 internal import SystemPackage
@@ -56,7 +57,10 @@ struct InspectCommand: SealctlCommand {
         let home = try GroupOptions.home()
         let store: SealedStore
         do throws(StoreError) {
-            store = try SealedStore(group: group, in: home, unlockingWith: credential ?? .automatic, creating: false)
+            var options = StoreOptions()
+            options.backend = KnownBackend.provider
+            store = try SealedStore(
+                group: group, in: home, unlockingWith: credential ?? .automatic, creating: false, options: options)
         } catch {
             // If no credential was stated, the header alone is shown.
             let failure =
@@ -90,16 +94,26 @@ struct InspectionTarget {
             try GroupContainer.open(group, in: home, creating: false)
         }
         let name = try Failure.onStore { () throws(StoreError) in try RecordName(argument) }
+        if let backend = try KnownBackend.open(of: container) {
+            let held = try Failure.onBackend("inspect", name.text) { () throws(BackendError) in
+                try backend.read(BackendKey(name.text), limit: .max)
+            }
+            guard let held else { throw absent(name, group) }
+            return InspectionTarget(input: try InputFile(holding: held.bytes, named: name.text), record: name.text)
+        }
         let path = "\(ContainerLayout.records)/\(name.text)\(ContainerLayout.recordSuffix)"
         do throws(FileError) {
             return InspectionTarget(
                 input: try InputFile(owning: container.root.openForReading(path)), record: name.text)
         } catch {
-            guard error.code == .notFound else { throw Self.refusal(error, name) }
-            throw Failure(
-                .notFound, "absent", "cannot inspect \(name.text): no record or file has that name",
-                hint: "Try sealctl list --group \(group) to see the records.")
+            throw error.code == .notFound ? absent(name, group) : Self.refusal(error, name)
         }
+    }
+
+    private static func absent(_ name: RecordName, _ group: AppGroup) -> Failure {
+        Failure(
+            .notFound, "absent", "cannot inspect \(name.text): no record or file has that name",
+            hint: "Try sealctl list --group \(group) to see the records.")
     }
 
     /// Returns the failure for a link, a pipe or a directory in a record's place. It is a refused record, as in `get`.

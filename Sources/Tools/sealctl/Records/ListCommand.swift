@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import AuditReports
 internal import FoundationEssentials
 internal import KeyVault
+internal import SealedBackends
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
@@ -36,17 +37,29 @@ struct ListCommand: SealctlCommand {
         let container = try Failure.onGroup { () throws(AppGroupError) in
             try GroupContainer.open(group, in: home, creating: false)
         }
-        let records = listings.map { ListedRecord($0, size: Self.size(of: $0.name, in: container), in: store) }
+        let backend = try KnownBackend.open(of: container)
+        let records = listings.map { listing in
+            let size = backend.map { Self.size(of: listing.name, in: $0) } ?? Self.size(of: listing.name, in: container)
+            return ListedRecord(listing, size: size, in: store)
+        }
         try StandardStreams.print(output.json ? JSONText.array(records.map(\.json)).text : table(records))
     }
 
     private static func size(of name: String, in container: GroupContainer) -> Int? {
         let path = "\(ContainerLayout.records)/\(name)\(ContainerLayout.recordSuffix)"
         guard let attributes = try? container.root.attributes(path), attributes.kind == .regular else { return nil }
-        let plan = try? BlobLayout.ChunkPlan(sealedSize: Int(attributes.size) - BlobLayout.headerSize)
-        guard let size = plan?.plaintextSize,
-            let (front, _) = try? container.root.readPrefix(path, count: BlobLayout.headerSize)
-        else { return nil }
+        guard let (front, _) = try? container.root.readPrefix(path, count: BlobLayout.headerSize) else { return nil }
+        return size(ofBlob: Int(attributes.size), front)
+    }
+
+    private static func size(of name: String, in backend: any SealedBackend) -> Int? {
+        guard let blob = try? backend.read(BackendKey(name), limit: .max)?.bytes else { return nil }
+        return size(ofBlob: blob.count, Array(blob.prefix(BlobLayout.headerSize)))
+    }
+
+    private static func size(ofBlob count: Int, _ front: [UInt8]) -> Int? {
+        let plan = try? BlobLayout.ChunkPlan(sealedSize: count - BlobLayout.headerSize)
+        guard let size = plan?.plaintextSize else { return nil }
         // A signed record ends with its signature.
         let flags = (try? UnverifiedHeader(parsing: front))?.claimed.flags
         return flags?.contains(.signed) == true ? max(0, size - RecordTrailer.size) : size

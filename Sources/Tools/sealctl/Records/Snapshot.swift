@@ -2,6 +2,7 @@ internal import AppGroups
 internal import AuditReports
 internal import CryptoPrimitives
 internal import Glibc
+internal import SealedBackends
 internal import SealedState
 internal import SharedFiles
 internal import SystemPackage
@@ -15,12 +16,19 @@ struct Snapshot {
     let container: GroupContainer
     /// The store that verifies sealed files; `nil` if nothing opens the vault.
     let store: SealedStore?
+    /// The backend of the records; `nil` for files.
+    let backend: (any SealedBackend)?
     let includesCaches: Bool
 
     /// The largest file that is read whole. A larger one is copied in parts and not read again.
     private static let largestWhole = 16 << 20
     private static let maximumDepth = 64
     private static let attempts = 5
+
+    /// The container has a backend other than files, by now at the latest.
+    private var hasBackend: Bool {
+        backend != nil || (try? container.root.exists(ContainerLayout.backend)) != false
+    }
 
     /// Writes the copy. The copy is abandoned soon after a held-back signal has arrived.
     func write(to target: any SnapshotTarget) throws(Failure) -> SnapshotReport {
@@ -29,8 +37,11 @@ struct Snapshot {
             try target.addDirectory("container")
             try container.root.walk(maximumDepth: Self.maximumDepth) { entry throws(Failure) in
                 try Self.goOn()
+                // A copy of a database's files while it is written may be torn.
+                if ContainerLayout.isDatabase(entry.path), hasBackend { return }
                 try add(entry, to: target, &report)
             }
+            if let backend { try addDatabase(backend, to: target, &report) }
             try target.addFile("manifest.json", Array((report.manifest.text + "\n").utf8), modified: .now)
             try target.commit()
         } catch {
@@ -39,6 +50,42 @@ struct Snapshot {
         }
         return report
     }
+
+    /// Adds a copy of the database as it is at one moment, and verifies its records.
+    private func addDatabase(
+        _ backend: any SealedBackend, to target: any SnapshotTarget, _ report: inout SnapshotReport
+    ) throws(Failure) {
+        guard let path = ContainerLayout.databaseFiles.first else { return }
+        let file = try openCopy(backend, path, &report)
+        report.files.append(try addParts(of: file, path, to: target))
+    }
+
+    /// Returns a copy of the database, open and without a name: an interrupted command leaves nothing behind.
+    private func openCopy(
+        _ backend: any SealedBackend, _ path: String, _ report: inout SnapshotReport
+    ) throws(Failure) -> OpenFile {
+        let place = try TemporaryPlace()
+        let name = container.group.identifier
+        try Failure.onBackend("copy", name) { () throws(BackendError) in
+            try backend.copy(to: place.path)
+            let copy = try KnownBackend.provider?.open(
+                BackendPlace(group: name, directory: place.path, isShared: false, isNew: false))
+            var last: BackendKey?
+            while let copy {
+                let heads = try copy.scan("", after: last, limit: Self.page)
+                for head in heads {
+                    guard let blob = try copy.read(head.key, limit: .max)?.bytes else { continue }
+                    report.addInDatabase(SnapshotFile(record: head.key.name, blob, store))
+                }
+                if heads.count < Self.page { break }
+                last = heads.last?.key
+            }
+        }
+        let root = try Failure.onFiles { () throws(FileError) in try Directory.open(FilePath(place.path)) }
+        return try Failure.onFiles { () throws(FileError) in try OpenFile(path, in: root) }
+    }
+
+    private static let page = 1000
 
     private static func goOn() throws(Failure) {
         guard HeldSignals.arePending else { return }
@@ -161,5 +208,25 @@ enum SnapshotChoice {
         case .symbolicLink: .leaveOut("a link")
         default: .leaveOut("no file: \(entry.kind.rawValue)")
         }
+    }
+}
+
+/// A directory of this process, which is removed with this value.
+private struct TemporaryPlace: ~Copyable {
+    let path: String
+
+    init() throws(Failure) {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/sealctl-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else {
+            throw Failure(FileError(errno: errno, operation: "create a directory in", path: parent))
+        }
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        let path = FilePath(path)
+        guard let leaf = path.lastComponent?.string else { return }
+        try? Directory.open(path.removingLastComponent()).removeTree(leaf)
     }
 }

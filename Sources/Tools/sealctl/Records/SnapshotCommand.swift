@@ -13,7 +13,7 @@ struct SnapshotCommand: SealctlCommand {
         discussion: """
             Each record in the copy is complete: the old or the new one if it was written during the copy. If the \
             vault can be opened, each record is verified. Sealed data is copied sealed; sealctl vault export backs up \
-            the vault. The copy omits lock files, quarantine, incomplete files, sockets and links, and Library/Caches \
+            the vault. A database of records is copied as it is at one moment. The copy omits lock files, quarantine, incomplete files, sockets and links, and Library/Caches \
             unless --caches is given. A manifest lists all files; a copy without a manifest is incomplete. The command \
             omits and names files that it cannot read, and fails after writing. It does not overwrite files.
 
@@ -68,7 +68,8 @@ struct SnapshotCommand: SealctlCommand {
     private func take(
         _ container: GroupContainer, _ store: SealedStore?, _ path: String
     ) throws(Failure) -> SnapshotReport {
-        let snapshot = Snapshot(container: container, store: store, includesCaches: caches)
+        let snapshot = Snapshot(
+            container: container, store: store, backend: try KnownBackend.open(of: container), includesCaches: caches)
         guard path != "-" else {
             try SnapshotPlace.requireOutputOutside(of: container.root)
             // The reader may be slow, and nothing can be undone, so a signal ends the process at once.

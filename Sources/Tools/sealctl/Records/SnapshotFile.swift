@@ -1,3 +1,4 @@
+internal import AppGroups
 internal import AuditReports
 internal import CryptoPrimitives
 internal import Glibc
@@ -37,6 +38,7 @@ struct SnapshotFile {
 
     init(path: String, _ facts: FileAttributes, modified: FileTime, size: Int64, isSettled: Bool) {
         self.path = path
+        record = RecordFile.name(of: path)?.text
         self.size = size
         self.isSettled = isSettled
         mode = facts.mode
@@ -44,7 +46,21 @@ struct SnapshotFile {
     }
 
     /// The name of the record, if the path is a record's place.
-    var record: String? { RecordFile.name(of: path)?.text }
+    let record: String?
+    /// It is the database of the records, or the name of their backend.
+    var isOfBackend: Bool { ContainerLayout.isDatabase(path) || path == ContainerLayout.backend }
+
+    /// A record of the database.
+    init(record: String, _ blob: [UInt8], _ store: SealedStore?) {
+        self.record = record
+        path = record
+        size = Int64(blob.count)
+        isSettled = true
+        mode = 0o600
+        modified = .now
+        hash = BLAKE2b.hash(blob, count: 32)
+        judge(blob, isWhole: true, store)
+    }
 
     /// Judges the authenticity of the file.
     ///

@@ -7,6 +7,9 @@ struct SnapshotReport {
     let isVerified: Bool
     let takenAt = Timestamp.now
     var files: [SnapshotFile] = []
+    /// The number of records in the container's database, and those of them that are not verified.
+    private var countInDatabase = 0
+    private var unverifiedInDatabase: [SnapshotFile] = []
     var leftOut: [(path: String, reason: String)] = []
     /// Files that belong into the copy and are missing, with their errors.
     private var unreadable: [(path: String, error: FileError)] = []
@@ -14,6 +17,11 @@ struct SnapshotReport {
     init(group: String, isVerified: Bool) {
         self.group = group
         self.isVerified = isVerified
+    }
+
+    mutating func addInDatabase(_ record: SnapshotFile) {
+        countInDatabase += 1
+        if record.seal == .refused || record.seal == .locked { unverifiedInDatabase.append(record) }
     }
 
     mutating func leaveOut(_ path: String, _ error: FileError) {
@@ -31,9 +39,9 @@ struct SnapshotReport {
             hint: "See leftOut in its manifest; take another snapshot as the user who owns all files.")
     }
 
-    private var records: Int { files.count { $0.record != nil } }
-    private var refused: Int { files.count { $0.seal == .refused } }
-    private var unsealed: Int { files.count { $0.seal == nil } }
+    private var records: Int { files.count { $0.record != nil } + countInDatabase }
+    private var refused: Int { (files + unverifiedInDatabase).count { $0.seal == .refused } }
+    private var unsealed: Int { files.count { $0.seal == nil && !$0.isOfBackend } }
     private var size: Int64 { files.reduce(0) { $0 + $1.size } }
 
     /// `manifest.json` of the snapshot.
@@ -41,13 +49,15 @@ struct SnapshotReport {
         .object([
             ("format", .number(1)), ("group", .string(group)), ("takenAt", .string(takenAt.rfc3339)),
             ("isVerified", .bool(isVerified)), ("files", .array(files.map(\.json))),
+            ("recordsInDatabase", .number(countInDatabase)),
+            ("unverifiedInDatabase", .array(unverifiedInDatabase.map(\.json))),
             ("leftOut", .array(leftOut.map { .object([("path", .string($0.path)), ("reason", .string($0.reason))]) })),
         ])
     }
 
     /// The warnings for a person about a copy that was made.
     var warnings: [Warning] {
-        files.compactMap { file in
+        (files + unverifiedInDatabase).compactMap { file in
             if file.seal == .refused {
                 return Warning(
                     "snapshotRefused",
@@ -63,7 +73,7 @@ struct SnapshotReport {
     }
 
     func text(at path: String) -> String {
-        let others = files.count - records
+        let others = files.count + countInDatabase - records
         let parts = [
             "\(records) records", "\(others) other files", "\(size) bytes",
             isVerified ? refused == 0 ? "verified" : "\(refused) refused" : "not verified",

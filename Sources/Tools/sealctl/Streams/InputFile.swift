@@ -36,6 +36,24 @@ final class InputFile: Sendable {
         attributes = try self.descriptor.attributes()
     }
 
+    /// A file of this process with these bytes, which are sealed.
+    init(holding bytes: [UInt8], named name: String) throws(Failure) {
+        let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(parent)/sealctl-XXXXXX".utf8CString)
+        let opened = mkstemp(&template)
+        guard opened >= 0 else {
+            throw Failure(FileError(errno: errno, operation: "create a file in", path: parent))
+        }
+        unlink(template)
+        let file = Descriptor(owning: opened, path: name)
+        do throws(FileError) {
+            try bytes.withRawBytes { bytes throws(FileError) in try file.write(bytes) }
+            lseek(opened, 0, SEEK_SET)
+            attributes = try file.attributes()
+        } catch { throw Failure(error) }
+        descriptor = file
+    }
+
     private static func attributes(of descriptor: borrowing Descriptor) throws(Failure) -> FileAttributes {
         do throws(FileError) { return try descriptor.attributes() } catch { throw Failure(error) }
     }

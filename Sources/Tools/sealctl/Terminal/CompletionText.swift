@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import SealedBackends
 internal import SealedState
 internal import SharedFiles
 
@@ -38,9 +39,13 @@ enum RecordNames {
         Settings.beginIgnoringFailures()
         guard let identifier = group(in: words) ?? GroupOptions.fromSettings,
             let group = try? AppGroup(identifier), let home = try? GroupsHome.current(),
-            let container = try? GroupContainer.open(group, in: home, creating: false),
-            let records = try? container.root.directory(ContainerLayout.records)
+            let container = try? GroupContainer.open(group, in: home, creating: false)
         else { return [] }
+        if let backend = (try? KnownBackend.open(of: container)) ?? nil {
+            let keys = (try? backend.scan("", after: nil, limit: mostNames))?.map(\.key.name) ?? []
+            return keys.filter { (try? RecordName($0)) != nil }
+        }
+        guard let records = try? container.root.directory(ContainerLayout.records) else { return [] }
         var names: [String] = []
         records.walk(maximumDepth: 8) { entry in
             guard entry.kind == .regular, entry.path.hasSuffix(ContainerLayout.recordSuffix) else { return }
@@ -50,6 +55,9 @@ enum RecordNames {
         }
         return names
     }
+
+    /// A shell does not show more names.
+    private static let mostNames = 10_000
 
     private static func group(in words: [String]) -> String? {
         if let joined = words.last(where: { $0.hasPrefix("--group=") }) { return String(joined.dropFirst(8)) }

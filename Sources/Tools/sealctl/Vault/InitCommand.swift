@@ -3,6 +3,7 @@ internal import ArgumentParser
 internal import AuditReports
 internal import Glibc
 internal import KeyVault
+internal import SealedState
 internal import SharedFiles
 
 /// `sealctl init`: creates the container, the vault and the first key of a group.
@@ -32,6 +33,8 @@ struct InitCommand: SealctlCommand {
             "The time that one try of the passphrase takes on this machine: 500ms, 2s.", valueName: "TIME"))
     var unlockTime: UnlockTime?
     @OptionGroup var share: ShareOption
+    @Option(help: "Where the container keeps its records: files, or sqlite for many records of one user.")
+    var backend: KnownBackend = .files
     @Flag(help: "Set aside sealed files and a vault that cannot be opened any more, and start again.")
     var abandon = false
     @OptionGroup var certifying: CertifyingOptions
@@ -41,6 +44,9 @@ struct InitCommand: SealctlCommand {
     func validate() throws {
         guard unlockTime == nil || keyOptions.hasPassphrase else {
             throw ValidationError("--unlock-time is for a passphrase: give --passphrase as well.")
+        }
+        guard backend == .files || share.shareWith == nil else {
+            throw ValidationError("--share-with: only files can be shared with a unix group.")
         }
     }
 
@@ -70,7 +76,7 @@ struct InitCommand: SealctlCommand {
         // created later.
         let abandoned = abandon ? try abandonVault(group, in: home, slot, sharing, certifier.team) : []
         if !abandon { try makeVault(of: group, in: home, slot, sharing, certifier.team) }
-        let container = try makeContainer(of: group, in: home, sharing)
+        let container = try makeContainer(of: group, in: home, sharing, backend)
         certifier.finish(asJSON: output.json)
         let keyFile = keyOptions.isUnstated ? existing.place.keyFilePath : keyOptions.keyFile
         try InitAnswer(
@@ -106,11 +112,18 @@ struct InitCommand: SealctlCommand {
     }
 
     private func makeContainer(
-        of group: AppGroup, in home: GroupsHome, _ sharing: Sharing
+        of group: AppGroup, in home: GroupsHome, _ sharing: Sharing, _ backend: KnownBackend
     ) throws(Failure) -> String {
-        try Failure.onGroup { () throws(AppGroupError) in
-            try GroupContainer.open(group, in: home, sharing: sharing).path
+        let provider = try backend.provider()
+        let container = try Failure.onGroup { () throws(AppGroupError) in
+            try GroupContainer.open(group, in: home, sharing: sharing)
         }
+        if let provider {
+            // A container that existed may have records.
+            let move = BackendMove(of: container, provider, timeout: .seconds(60))
+            _ = try Failure.onStore { () throws(StoreError) in try move.toBackend() }
+        }
+        return container.path
     }
 
     /// Refuses to create a vault while the container is unavailable or unusable.
@@ -129,7 +142,7 @@ struct InitCommand: SealctlCommand {
             _ = try GroupContainer.open(group, in: home, creating: false)
         } catch {
             guard error.meansNoContainer else { throw Failure(error) }
-            let container = try makeContainer(of: group, in: home, sharing)
+            let container = try makeContainer(of: group, in: home, sharing, backend)
             let keyFile = access(vault.place.keyFilePath, F_OK) == 0 ? vault.place.keyFilePath : nil
             return try InitAnswer(
                 group: group, container: container, vault: vault.place.path, keyFile: keyFile,

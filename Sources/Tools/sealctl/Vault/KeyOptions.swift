@@ -129,6 +129,7 @@ struct KeyOptions: ParsableArguments {
         let credential = try opening(AccessGroup(group)) ?? .automatic
         let home = try GroupOptions.home()
         var options = StoreOptions()
+        options.backend = KnownBackend.provider
         if let path = writerKey {
             options.writerKey = try KeyFilePassphrase.writer(writerPassphraseFile).opening(path) {
                 passphrase throws(VaultError) in try WriterKey(contentsOf: path, passphrase: passphrase)

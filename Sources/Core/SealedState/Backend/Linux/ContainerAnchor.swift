@@ -1,3 +1,4 @@
+internal import AppGroups
 internal import Glibc
 internal import SealedBackends
 internal import SharedFiles
@@ -14,6 +15,7 @@ final class ContainerAnchor: Sendable {
     private let leaf: String
     private let path: ContiguousArray<CChar>
     private let identity: FileAttributes?
+    private let isMoving: Bool
     /// `nil` if it may not be opened: then each lookup is from `/`.
     let parent: Directory?
     /// The time of the last lookup from `/`, in milliseconds since the machine was started.
@@ -22,7 +24,9 @@ final class ContainerAnchor: Sendable {
     /// The time in milliseconds during which the replacement of the whole home may stay unnoticed.
     static let longestShort = 100
 
-    init(of root: Directory) {
+    /// - Parameter isMoving: The records are being moved: the name of another backend counts for nothing.
+    init(of root: Directory, isMoving: Bool = false) {
+        self.isMoving = isMoving
         self.root = root
         leaf = root.path.lastComponent?.string ?? "."
         path = ContiguousArray(root.path.string.utf8CString)
@@ -47,14 +51,15 @@ final class ContainerAnchor: Sendable {
 
     /// Returns the directory from which the file of a path in the container is found now, and its path there.
     ///
-    /// - Throws: `FileError` `.notFound` if the open directory does not have the container's path any more; noticed
-    ///   within a tenth of a second if the whole home was replaced.
+    /// - Throws: `FileError` `.notFound` if the open directory does not have the container's path any more, or if its
+    ///   records are not in files any more; noticed within a tenth of a second.
     func place(of file: FileLocation) throws(FileError) -> (Directory, String) {
         let now = Self.milliseconds
         if let parent, now - lastWhole.load(ordering: .relaxed) < Self.longestShort {
             return (parent, path(of: file))
         }
-        guard isInPlace else {
+        // Files beside the name of another backend are what an interrupted move has left.
+        guard isInPlace, isMoving || (try? root.exists(ContainerLayout.backend)) != true else {
             throw FileError(errno: ENOENT, operation: "open the directory", path: root.path.string)
         }
         lastWhole.store(now, ordering: .relaxed)

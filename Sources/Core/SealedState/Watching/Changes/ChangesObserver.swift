@@ -28,6 +28,7 @@ struct ChangesObserver: Sendable {
     private var seen: UInt64?
     /// The container's path when its files were last watched.
     private var watchedPath: String?
+    private var watchesFiles = false
     /// The last gathering was not complete.
     private var hasFailed = false
     private var pause = ChangesPause()
@@ -46,6 +47,7 @@ struct ChangesObserver: Sendable {
     /// - Throws: `StoreError` `.watchLimit`, `.file`.
     mutating func begin() throws(StoreError) {
         guard seen == nil else { return }
+        store = (try? store.following()) ?? store
         let pending = pending
         let monitor = try StoreError.onWatching(store.group.identifier) { () throws(FileError) in
             try ClockMonitor.shared()
@@ -67,7 +69,7 @@ struct ChangesObserver: Sendable {
 
     /// Returns every record that is present or was reported; watches the files in the current container.
     private mutating func everything() throws(StoreError) -> Set<String> {
-        let isElsewhere = watchedPath != store.containerPath || store.reader.files == nil
+        let isElsewhere = watchedPath != store.containerPath || store.reader.files == nil || !watchesFiles
         let found: Set<String>
         if let names {
             if isElsewhere { records = try names.map { name throws(StoreError) in try watchRecord(name) } }
@@ -76,9 +78,13 @@ struct ChangesObserver: Sendable {
             if isElsewhere { records = [try watchBackend()] }
             found = try presentNames().union(states.keys)
         } else {
+            if isElsewhere {
+                records = [try watch(store.watchedBackendPath) { [pending] in pending.mark { $0.container = true } }]
+            }
             found = try tree.begin(in: store.container, isElsewhere: isElsewhere).union(states.keys)
         }
         watchedPath = store.containerPath
+        watchesFiles = store.reader.files != nil
         return found
     }
 
@@ -87,10 +93,15 @@ struct ChangesObserver: Sendable {
     }
 
     private func watchBackend() throws(StoreError) -> any Sendable {
-        try store.reader.watches.watch(nil) { [pending] key in
-            pending.mark { marks in
-                if let key { marks.names.insert(key.name) } else { marks.isResync = true }
+        do throws(StoreError) {
+            return try store.reader.watches.watch(nil) { [pending] key in
+                pending.mark { marks in
+                    if let key { marks.names.insert(key.name) } else { marks.isResync = true }
+                }
             }
+        } catch {
+            guard error.code == .containerMissing else { throw error }
+            return try watch(store.watchedBackendPath) { [pending] in pending.mark { $0.container = true } }
         }
     }
 
