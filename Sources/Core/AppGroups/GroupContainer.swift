@@ -261,10 +261,13 @@ package enum ContainerLayout {
     package static let roster = ".sealedstate.roster"
     /// The name of the backend of the records; missing for files.
     package static let backend = ".sealedstate.backend"
-    /// The database of the records, for that backend, and the files beside it.
-    package static let databaseFiles = ["", "-wal", "-shm", "-journal"].map {
-        "Library/Application Support/Records.sqlite" + $0
-    }
+    /// The database of the records, for that backend.
+    package static let database = "Library/Application Support/Records.sqlite"
+    /// Its path in the last step of a move of its records into files.
+    package static let movedDatabase = database + ".moved"
+    /// The database and the files beside it.
+    package static let databaseFiles =
+        [database] + ["-wal", "-shm", "-journal"].map { database + $0 } + [movedDatabase]
 
     /// Returns whether a path below the container is a file of the database. Only SQLite may open them in a process:
     /// closing any descriptor of one ends the process's locks on it.

@@ -73,7 +73,9 @@ public protocol SealedBackend: Sendable {
     ///
     /// - Parameters:
     ///   - reason: A note beside it: one or a few lines, without contents.
-    ///   - limit: The largest copy in bytes; a larger blob throws `.tooLarge`.
+    ///   - limit: The largest copy in bytes. A larger blob throws `.tooLarge`, unless keeping it copies no bytes, as
+    ///     with a second name of a file.
+    /// - Throws: `BackendError`, `.gone` if there is no blob.
     /// - Returns: The copy's name; nil if the record already has its maximum of copies, and nothing was kept.
     func preserve(_ key: BackendKey, reason: String, limit: Int) throws(BackendError) -> String?
 
@@ -162,6 +164,23 @@ public struct BackendTraits: Sendable, Hashable {
         self.comparesConditions = comparesConditions
         self.hasDurableCursors = hasDurableCursors
         self.isRemote = isRemote
+    }
+
+    /// Throws unless the writes of one `commit` are within the limits. An implementation of `commit` begins with it.
+    ///
+    /// - Throws: `BackendError`: `.unsupported` for more writes than `batchLimit`, `.tooLarge` for a blob over
+    ///   `largestBlob`.
+    public func requireLimits(of writes: [BackendWrite]) throws(BackendError) {
+        if writes.count > batchLimit, let first = writes.first {
+            throw BackendError(
+                .unsupported, "write", first.key.name,
+                "The batch has \(writes.count) writes; \(batchLimit) are allowed.")
+        }
+        for write in writes {
+            guard case .put(let blob) = write.change, blob.count > largestBlob else { continue }
+            throw BackendError(
+                .tooLarge, "write", write.key.name, "It has \(blob.count) bytes; \(largestBlob) are allowed.")
+        }
     }
 }
 

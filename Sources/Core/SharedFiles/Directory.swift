@@ -243,6 +243,15 @@ extension Directory {
 }
 
 extension Directory {
+    /// Renames an entry below this directory, durably; both directories exist. The new name must be free.
+    ///
+    /// - Throws: As `move`.
+    package func rename(_ relative: String, to target: String) throws(FileError) {
+        let (source, leaf) = try parent(of: relative, "move")
+        let (directory, name) = try parent(of: target, "move")
+        try source.move(leaf, to: directory, as: name)
+    }
+
     /// Removes an entry of this directory, with everything below it. Links are removed, never followed.
     ///
     /// The call holds one descriptor per level. It fails with `io` (`ENOTEMPTY`) if another process adds files

@@ -108,7 +108,11 @@ import Testing
         let blob = try fixture.blob()
         #expect(try move(to: "sqlite") == 1)
         try fixture.plant(blob)
-        try open().write(Note(text: "new", number: 2))
+        // A program with other accepted states than this process.
+        let script = #"echo '{"text":"new","number":2}' | "$1" put "$2" - --group "$3" --schema-version 3"#
+        let words = ["-c", script, "sh", builtProduct("sealctl"), Note.recordName, fixture.group.identifier]
+        let environment = ["SEALED_GROUPS_HOME": fixture.place.path]
+        #expect(try ChildProcess.run("/bin/sh", words, environment: environment).exitCode == 0)
         usleep(150_000)
         #expect(try idle.read(Note.self).number == 2)
         #expect(try move(to: "sqlite") == nil)

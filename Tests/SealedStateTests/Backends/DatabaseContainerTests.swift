@@ -78,9 +78,20 @@ import Testing
     /// A name that was lost leaves a database: a program that has it makes no empty container of it.
     @Test func aDatabaseWithoutANameIsNotAdopted() throws {
         try open().write(Note(text: "one"))
+        let running = try open()
         unlink(fixture.container + "/.sealedstate.backend")
         #expect(code { _ = try open() } == .container)
-        #expect(SystemFile.exists(database))
+        #expect(code { _ = try fixture.open(creating: false) { $0.backend = SQLiteProvider() } } == .container)
+        #expect(code { try running.write(Note(text: "lost")) } == .container)
+        #expect(SystemFile.exists(database) && !SystemFile.exists(fixture.records))
+    }
+
+    /// A program was killed after it had made the database and before it named it.
+    @Test func anEmptyDatabaseWithoutANameIsUsed() throws {
+        _ = try open()
+        unlink(fixture.container + "/.sealedstate.backend")
+        #expect(try open().write(Note(text: "one")) == 1)
+        #expect(!SystemFile.exists(fixture.records))
     }
 
     /// Abandoning a vault moves the database and its name to the quarantine.
@@ -164,6 +175,30 @@ import Testing
         #expect(try store.rotate().isCompleted)
         let old = try store.rotationStatus().keys.first { $0.epoch == 1 }
         #expect(old?.obstacles.contains { if case .trashed = $0 { true } else { false } } == true)
+    }
+
+    /// A program without the backend cannot say which keys a database in the trash needs.
+    @Test func aDatabaseThatCannotBeReadNeedsEveryKey() throws {
+        try open().write(Note(text: "one"))
+        _ = try registry.reset()
+        let store = try fixture.open()
+        try store.write(Note(text: "two"))
+        #expect(try store.rotate().isCompleted)
+        let status = try store.rotationStatus()
+        #expect(status.unknown.contains { $0.path.hasSuffix("Records.sqlite") })
+        #expect(status.keys.first { $0.epoch == 1 }?.obstacles.isEmpty == false)
+    }
+
+    /// A reset has held the lock that the move has waited for.
+    @Test func aMoveStaysInItsContainer() throws {
+        try open().write(Note(text: "one"))
+        let former = try GroupContainer.open(fixture.group, in: fixture.home, creating: false)
+        _ = try registry.reset(filling: try open().makeSuccessor().fill)
+        try open().write(Note(text: "two"))
+        let move = BackendMove(of: former, SQLiteProvider(), timeout: .seconds(5))
+        #expect(code { _ = try move.toFiles() } == .containerMissing)
+        #expect(try open().read(Note.self).text == "two")
+        #expect(SystemFile.exists(database) && !SystemFile.exists(fixture.records))
     }
 }
 

@@ -1,5 +1,4 @@
 package import AppGroups
-internal import FoundationEssentials
 package import SealedBackends
 internal import SharedFiles
 
@@ -12,10 +11,11 @@ package struct BackendMove {
     private let container: GroupContainer
     private let provider: any BackendProvider
     private let timeout: Duration
+    private let anchor: ContainerAnchor
     private let files: FileBackend
-    private let locks: ContainerLocks
     private let known: ContainerBackend
     private static let page = 200
+    private static let operation = "move the records of"
 
     private var group: String { container.group.identifier }
 
@@ -26,35 +26,41 @@ package struct BackendMove {
         self.container = container
         self.provider = provider
         self.timeout = timeout
-        files = FileBackend(container, at: ContainerAnchor(of: container.root, isMoving: true))
-        locks = ContainerLocks(of: container)
+        anchor = ContainerAnchor(of: container.root, isMoving: true)
+        files = FileBackend(container, at: anchor)
         known = ContainerBackend(of: container)
     }
 
-    /// Moves the records from files into the backend.
+    /// Moves the records from files into the backend. A database whose name was lost gets it again.
     ///
     /// - Returns: The number of records; nil if the backend had them already.
     /// - Throws: `StoreError`; the records are then in files, or all in the backend.
     package func toBackend() throws(StoreError) -> Int? {
-        try withoutWriters { () throws(StoreError) in
+        try withoutWriters { lock throws(StoreError) in
+            try putBack()
             if try known.require(provider) {
                 _ = try known.open(provider)
-                try setAside(names(of: files))
+                try known.setAside(paths(of: names(of: files)))
                 return nil
             }
             let names = try names(of: files)
             if known.hasDatabase {
-                // The name was lost, if there are no files; otherwise an interrupted move has left the database.
-                guard !names.isEmpty else {
-                    let count = try self.names(of: known.data(of: provider, isNew: false)).count
+                if names.isEmpty {
                     try known.setName(provider.name)
-                    return count
+                    return nil
                 }
-                try setAsideDatabase()
+                try setAsideDatabase(besides: names)
             }
-            try removeRest()
-            try copy(names, from: files, to: try known.data(of: provider, isNew: true))
-            try known.setName(provider.name)
+            // A new database must not find the log of another one.
+            try known.setAside(ContainerLayout.databaseFiles)
+            do throws(StoreError) {
+                try copy(names, from: files, to: try known.data(of: provider, isNew: true))
+                try requireNamed(lock)
+                try known.setName(provider.name)
+            } catch {
+                if (try? known.name()) == .some(nil) { try? removeDatabase() }
+                throw error
+            }
             try remove(names)
             return names.count
         }
@@ -65,54 +71,66 @@ package struct BackendMove {
     /// - Returns: The number of records; nil if they were in files already.
     /// - Throws: `StoreError`; the records are then in the backend, or all in files.
     package func toFiles() throws(StoreError) -> Int? {
-        try withoutWriters { () throws(StoreError) in
+        try withoutWriters { lock throws(StoreError) in
             try putBack()
             guard let backend = try known.open(provider) else {
-                let isEmpty = try names(of: files).isEmpty
-                if isEmpty { try known.requireNoDatabase() }
-                if known.hasDatabase { try setAsideDatabase() }
-                try removeRest()
+                if known.hasDatabase { try setAsideDatabase(besides: names(of: files)) }
                 return nil
             }
-            try setAside(names(of: files))
+            try known.setAside(paths(of: names(of: files)))
             let names = try names(of: backend)
-            try copy(names, from: backend, to: files)
+            do throws(StoreError) {
+                try copy(names, from: backend, to: files)
+                try requireNamed(lock)
+            } catch {
+                try? remove(names)
+                throw error
+            }
             // The database first: no program may read it while others write files. See `putBack`.
-            try onFiles { () throws(FileError) in try rename(Self.database, Self.moved) }
-            try removeName()
-            try removeRest()
+            try onFiles { () throws(FileError) in
+                try container.root.rename(ContainerLayout.database, to: ContainerLayout.movedDatabase)
+                try container.root.remove(ContainerLayout.backend, durability: .durable)
+            }
+            try removeDatabase()
             return names.count
         }
     }
 
     /// Puts a database back that was in its last step to files when the move was interrupted. Waits for a move that is
     /// not.
-    func undo() throws(StoreError) { try withoutWriters { () throws(StoreError) in try putBack() } }
+    func undo() throws(StoreError) {
+        if isHalfway { try withoutWriters { _ throws(StoreError) in try putBack() } }
+    }
 
-    private static let database = ContainerLayout.databaseFiles.first ?? ""
-    /// The name of a database whose records are in files.
-    private static let moved = database + ".moved"
-
-    /// While the name is there the move to files is not made.
     private func putBack() throws(StoreError) {
-        guard try known.name() != nil, !known.hasDatabase, (try? container.root.exists(Self.moved)) == true else {
-            return
+        guard isHalfway else { return }
+        try onFiles { () throws(FileError) in
+            try container.root.rename(ContainerLayout.movedDatabase, to: ContainerLayout.database)
         }
-        try onFiles { () throws(FileError) in try rename(Self.moved, Self.database) }
+    }
+
+    /// The container names its database, which has left its place. While the name is there the move is not made.
+    private var isHalfway: Bool {
+        !known.hasDatabase && ((try? known.name()) ?? nil) != nil
+            && (try? container.root.attributes(ContainerLayout.movedDatabase))?.kind == .regular
     }
 
     // MARK: Steps
 
     private func names(of backend: any SealedBackend) throws(StoreError) -> [BackendKey] {
-        try StoreError.onBackend("move the records of", group) { () throws(BackendError) in
+        try StoreError.onBackend(Self.operation, group) { () throws(BackendError) in
             try backend.scan("", after: nil, limit: .max).map(\.key)
         }
+    }
+
+    private func paths(of keys: [BackendKey]) -> [String] {
+        keys.compactMap { try? RecordName(stored: $0.name) }.map(RecordFile.path(of:))
     }
 
     private func copy(
         _ keys: [BackendKey], from source: any SealedBackend, to target: any SealedBackend
     ) throws(StoreError) {
-        try StoreError.onBackend("move the records of", group) { () throws(BackendError) in
+        try StoreError.onBackend(Self.operation, group) { () throws(BackendError) in
             for start in stride(from: 0, to: keys.count, by: Self.page) {
                 let page = keys[start..<min(keys.count, start + Self.page)]
                 let blobs = try page.map { key throws(BackendError) in try Self.blob(key, in: source) }
@@ -135,23 +153,17 @@ package struct BackendMove {
         return held.bytes
     }
 
-    /// Removes the files of records that the backend has.
+    /// Removes files of records that the backend has.
     private func remove(_ keys: [BackendKey]) throws(StoreError) {
-        try StoreError.onBackend("move the records of", group) { () throws(BackendError) in
+        try StoreError.onBackend(Self.operation, group) { () throws(BackendError) in
             for key in keys { try files.commit([BackendWrite(key, .remove)], durability: .unsynced) }
         }
     }
 
-    private func removeName() throws(StoreError) {
+    /// Removes a database whose records are in files. Its log first: a new database must not find it.
+    private func removeDatabase() throws(StoreError) {
         try onFiles { () throws(FileError) in
-            try container.root.remove(ContainerLayout.backend, durability: .durable)
-        }
-    }
-
-    /// Removes what is left of a database whose records are in files. Its log first: a new database must not find it.
-    private func removeRest() throws(StoreError) {
-        try onFiles { () throws(FileError) in
-            for path in ContainerLayout.databaseFiles.dropFirst() + [Self.moved] {
+            for path in ContainerLayout.databaseFiles.reversed() {
                 do throws(FileError) { try container.root.remove(path, durability: .unsynced) } catch {
                     if error.code != .notFound { throw error }
                 }
@@ -159,46 +171,42 @@ package struct BackendMove {
         }
     }
 
-    // MARK: The quarantine
-
-    private func setAsideDatabase() throws(StoreError) { try setAside(paths: ContainerLayout.databaseFiles) }
-
-    private func setAside(_ keys: [BackendKey]) throws(StoreError) {
-        try setAside(paths: keys.compactMap { try? RecordName(stored: $0.name) }.map(RecordFile.path(of:)))
-    }
-
-    /// Moves files into a directory of their own in the quarantine: nothing that was not copied now is deleted.
-    private func setAside(paths: [String]) throws(StoreError) {
-        if paths.isEmpty { return }
-        let folder = "\(ContainerLayout.quarantine)/left-\(UInt64(max(0, Date().timeIntervalSince1970 * 1000)))"
-        try onFiles { () throws(FileError) in
-            for path in paths {
-                let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
-                _ = try container.root.makeDirectory("\(folder)/\(parent)", sharing: container.sharing)
-                do throws(FileError) { try rename(path, "\(folder)/\(path)") } catch {
-                    if error.code != .notFound { throw error }
-                }
-            }
+    /// Sets a database without a name aside that an interrupted move has left beside the files.
+    private func setAsideDatabase(besides files: [BackendKey]) throws(StoreError) {
+        let others = try Set(names(of: known.data(of: provider, isNew: false))).subtracting(files)
+        guard others.isEmpty else {
+            throw StoreError(
+                .container, Self.operation, group,
+                "It has files of records, and a database without a name that has \(others.count) other records.",
+                advice: "Move one of the two away: \(container.root.display(ContainerLayout.database).shellQuoted) or "
+                    + "\(container.root.display(ContainerLayout.records).shellQuoted).")
         }
+        try known.setAside(ContainerLayout.databaseFiles)
     }
 
-    private func rename(_ path: String, _ target: String) throws(FileError) {
-        let (source, leaf) = try container.root.parent(of: path, "move")
-        let (directory, name) = try container.root.parent(of: target, "move")
-        try source.move(leaf, to: directory, as: name)
+    private func requireNamed(_ lock: borrowing HeldLock) throws(StoreError) {
+        guard !lock.isStillNamed() else { return }
+        throw StoreError(
+            .lockTimeout, Self.operation, group, "The container's lock file was replaced in the meantime.",
+            advice: "Try again.")
     }
 
     private func onFiles<Result>(_ body: () throws(FileError) -> Result) throws(StoreError) -> Result {
-        try StoreError.onFiles("move the records of", group, body)
+        try StoreError.onFiles(Self.operation, group, body)
     }
 
-    private func withoutWriters<Result>(_ body: () throws(StoreError) -> Result) throws(StoreError) -> Result {
+    private func withoutWriters<Result>(
+        _ body: (borrowing HeldLock) throws(StoreError) -> Result
+    ) throws(StoreError) -> Result {
         let lock: HeldLock
-        do throws(FileError) { lock = try locks.lock(.whole, timeout: timeout) } catch {
+        do throws(FileError) { lock = try ContainerLocks(of: container).lock(.whole, timeout: timeout) } catch {
             throw StoreError(writing: error, group)
         }
-        let result = try body()
-        lock.unlock()
-        return result
+        // A reset may have held the lock: another container has the path by now.
+        guard anchor.isInPlace else {
+            throw StoreError(
+                .containerMissing, Self.operation, group, "\(container.path) was removed while it was open.")
+        }
+        return try body(lock)
     }
 }

@@ -1,4 +1,5 @@
 package import AppGroups
+internal import FoundationEssentials
 package import SealedBackends
 package import SharedFiles
 internal import SystemPackage
@@ -33,6 +34,22 @@ package struct ContainerBackend {
         return try data(of: provider, isNew: false)
     }
 
+    /// Opens the backend of a group's container. A move that was interrupted in its last step is undone.
+    ///
+    /// - Returns: nil for files.
+    /// - Throws: As `open`.
+    package static func open(
+        of container: GroupContainer, _ provider: (any BackendProvider)?
+    ) throws(StoreError) -> (any SealedBackend)? {
+        let known = ContainerBackend(of: container)
+        do throws(StoreError) { return try known.open(provider) } catch {
+            guard let provider, (error.cause as? BackendError)?.code == .gone else { throw error }
+            // Another program is moving the records into files, or was killed while it did.
+            try BackendMove(of: container, provider, timeout: .seconds(5)).undo()
+            return try known.open(provider)
+        }
+    }
+
     /// Returns `false` for a container of files.
     ///
     /// - Throws: `StoreError` `.backendUnknown` for a backend that this program does not have.
@@ -49,7 +66,8 @@ package struct ContainerBackend {
     /// Opens a backend, and names it in the container. For a container without records.
     @discardableResult
     package func create(_ provider: any BackendProvider) throws(StoreError) -> any SealedBackend {
-        try requireNoDatabase()
+        try requireNoRecords(of: provider)
+        if !hasDatabase { try setAside(ContainerLayout.databaseFiles) }
         // Before the name: a backend that refuses the container leaves it to others.
         let backend = try data(of: provider, isNew: true)
         try setName(provider.name)
@@ -66,16 +84,34 @@ package struct ContainerBackend {
         }
     }
 
-    /// Throws for a database that a program has left without a name: its records may be older than what was accepted.
-    func requireNoDatabase() throws(StoreError) {
-        guard hasDatabase else { return }
+    /// Throws for a database with records and without a name: its records may be older than what was accepted.
+    func requireNoRecords(of provider: any BackendProvider) throws(StoreError) {
+        guard provider.name != nil, hasDatabase else { return }
+        let backend = try data(of: provider, isNew: false)
+        let isEmpty = try StoreError.onBackend("list", group.identifier) { () throws(BackendError) in
+            try backend.scan("", after: nil, limit: 1).isEmpty
+        }
+        if isEmpty { return }
         throw StoreError(
-            .container, "open", root.path.string, "It has a database, and no name of a backend.",
+            .container, "open", root.path.string, "It has a database of records, and no name of a backend.",
             advice: "Use the database: sealctl container backend sqlite --group \(group). Or move it away.")
     }
 
+    /// Moves files into a directory of their own in the quarantine; missing ones are passed over. The last of them is
+    /// moved first, so that a database follows its log.
+    func setAside(_ paths: [String]) throws(StoreError) {
+        let folder = "\(ContainerLayout.quarantine)/left-\(UInt64(max(0, Date().timeIntervalSince1970 * 1000)))"
+        try StoreError.onFiles("set aside the files of", group.identifier) { () throws(FileError) in
+            for path in paths.reversed() where try root.exists(path) {
+                let parent = path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+                _ = try root.makeDirectory("\(folder)/\(parent)", sharing: sharing)
+                try root.rename(path, to: "\(folder)/\(path)")
+            }
+        }
+    }
+
     /// There is a database in its place.
-    var hasDatabase: Bool { ContainerLayout.databaseFiles.first.map { (try? root.exists($0)) != false } ?? false }
+    var hasDatabase: Bool { (try? root.exists(ContainerLayout.database)) != false }
 
     /// The name in the container.
     package func name() throws(StoreError) -> String? {
@@ -107,19 +143,20 @@ extension RecordReader {
         let known = ContainerBackend(of: container)
         // A backend without a name leaves nothing in a container.
         if let provider, provider.name == nil { return try known.data(of: provider, isNew: true) }
-        do throws(StoreError) {
-            if let backend = try known.open(provider) { return backend }
-        } catch {
-            guard let provider, (error.cause as? BackendError)?.code == .gone else { throw error }
-            // Another program is moving the records into files, or was killed while it did.
-            try BackendMove(of: container, provider, timeout: .seconds(5)).undo()
-            return try known.open(provider)
-        }
-        guard creating, let provider, try isEmpty(files, container) else { return nil }
+        if let backend = try ContainerBackend.open(of: container, provider) { return backend }
+        guard let provider else { return nil }
+        // Without its name a database would be forgotten, and files would be written beside it.
+        if known.hasDatabase, try isEmpty(files, container), !creating { try known.requireNoRecords(of: provider) }
+        guard creating, try isEmpty(files, container) else { return nil }
         // A writer of files examines the name under its record's lock.
         let lock: HeldLock
         do throws(FileError) { lock = try locks.lock(.whole, timeout: .seconds(5)) } catch {
             throw StoreError(writing: error, container.group.identifier)
+        }
+        guard ContainerAnchor(of: container.root, isMoving: true).isInPlace else {
+            throw StoreError(
+                .containerMissing, "open", container.group.identifier,
+                "\(container.path) was removed while it was open.")
         }
         if let backend = try known.open(provider) { return backend }
         let backend = try isEmpty(files, container) ? known.create(provider) : nil

@@ -76,8 +76,10 @@ struct BlobSurvey {
             if let backend = try backend() { try visitBackend(backend, keys, body) }
         } catch {
             // A database in the trash that cannot be read may need any key.
-            guard !isOfStore, let path = ContainerLayout.databaseFiles.first else { throw error }
-            try body(SurveyedBlob(path: path, place: nil, header: .failure(error), attributes: nil))
+            if isOfStore { throw error }
+            let path = ContainerLayout.database
+            let unread = StoreError(.file, "examine", path, error.reason, advice: error.advice, cause: error)
+            try body(SurveyedBlob(path: path, place: nil, header: .failure(unread), attributes: nil))
         }
         // A walk through a missing container finds nothing, which is no valid result.
         guard store.isInPlace else { throw store.reader.moved(Self.searching, store.group.identifier) }
@@ -157,6 +159,10 @@ struct BlobSurvey {
     private func header(of entry: WalkEntry, _ prefix: SealedBlobScan.Prefix, _ keys: Keyring) -> SurveyedBlob? {
         let path = entry.path
         let place = RecordPaths.place(of: path, in: store.group)
+        // A move has set it aside; its records may need any key.
+        if SealedBlobScan.isInQuarantine(path), path.hasSuffix("/" + ContainerLayout.database) {
+            return unknown(entry, StoreError(.file, "examine", path, "It is a database of records."))
+        }
         let claimed: BlobHeader
         switch prefix.finding {
         case .blob(let header) where header.kind != .vault: claimed = header

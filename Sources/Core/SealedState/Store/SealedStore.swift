@@ -247,8 +247,9 @@ extension SealedStore {
         var paths = [watchedBackendPath]
         if reader.files == nil {
             do throws(StoreError) { return try reader.watches.watch(place.key) { _ in handler() } } catch {
-                // A container that comes back has its name again.
+                // A container that comes back has its name again, and a database its file.
                 guard error.code == .containerMissing else { throw error }
+                paths.append("\(containerPath)/\(ContainerLayout.database)")
             }
         } else {
             paths.append(watchedPath(of: place))

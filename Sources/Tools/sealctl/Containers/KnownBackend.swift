@@ -35,7 +35,7 @@ enum KnownBackend: String, ExpressibleByArgument, CaseIterable {
 
     /// Returns the backend of a container, opened without keys; nil for files.
     static func open(of container: GroupContainer) throws(Failure) -> (any SealedBackend)? {
-        try Failure.onStore { () throws(StoreError) in try ContainerBackend(of: container).open(provider) }
+        try Failure.onStore { () throws(StoreError) in try ContainerBackend.open(of: container, provider) }
     }
 }
 
