@@ -172,8 +172,8 @@ let package = Package(
         library(
             "Tools", "ContainerAudit",
             [
-                "SealedState", "KeyVault", "Sealing", "AppGroups", "GroupFileCoordination", "SecretDetection",
-                "ContentDecoding", "SharedFiles", "PropertyLists", "CryptoPrimitives", system,
+                "SealedState", "SealedBackends", "KeyVault", "Sealing", "AppGroups", "GroupFileCoordination",
+                "SecretDetection", "ContentDecoding", "SharedFiles", "PropertyLists", "CryptoPrimitives", system,
             ]),
         library("Tools", "ChildProcesses"),
         library("Tools", "AuditReports", ["ContainerAudit", "PropertyLists", "SharedFiles", system]),
@@ -217,9 +217,9 @@ let package = Package(
         .executableTarget(
             name: "sealed-bench",
             dependencies: [
-                "CBaseline", "ChildProcesses", "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles",
-                "PropertyLists",
-                "CryptoPrimitives",
+                "CBaseline", "ChildProcesses", "SealedState", "SealedStateSQLite", "SealedBackends", "KeyVault",
+                "Sealing",
+                "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives",
             ],
             path: "Sources/Benchmarks/sealed-bench", swiftSettings: swiftSettings),
 
@@ -227,8 +227,9 @@ let package = Package(
         .executableTarget(
             name: "sealed-probe",
             dependencies: [
-                "SealedState", "StateImport", "GroupFileCoordination", "GroupIPC", "KeyVault", "XcodeEntitlements",
-                "Sealing", "AppGroups", "FileMonitoring", "SharedFiles", "PropertyLists", "CryptoPrimitives",
+                "SealedState", "SealedStateTestKit", "SealedStateSQLite", "SealedBackends", "StateImport",
+                "GroupFileCoordination", "GroupIPC", "KeyVault", "XcodeEntitlements", "Sealing", "AppGroups",
+                "FileMonitoring", "SharedFiles", "PropertyLists", "CryptoPrimitives",
             ],
             path: "Tests/Support/sealed-probe", swiftSettings: swiftSettings),
         .target(
@@ -296,13 +297,15 @@ let package = Package(
         .testTarget(
             name: "ContainerAuditTests",
             dependencies: [
-                "ContainerAudit", "SealedState", "KeyVault", "Sealing", "AppGroups", "SecretDetection",
-                "ContentDecoding", "GroupFileCoordination", "GroupIPC", "SharedFiles", "TestSupport", "sealed-probe",
+                "ContainerAudit", "SealedState", "SealedBackends", "SealedStateSQLite", "KeyVault", "Sealing",
+                "AppGroups", "SecretDetection", "ContentDecoding", "GroupFileCoordination", "GroupIPC", "SharedFiles",
+                "TestSupport", "sealed-probe",
             ],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "SealctlTests", dependencies: ["TestSupport", "sealctl", "sealed-probe"], exclude: ["Scripts"],
-            swiftSettings: swiftSettings),
+            name: "SealctlTests",
+            dependencies: ["SealedState", "SealedStateSQLite", "TestSupport", "sealctl", "sealed-probe"],
+            exclude: ["Scripts"], swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6],
     cLanguageStandard: .c11

@@ -28,8 +28,27 @@ final class CommitLine: Sendable {
     /// The connection that writes.
     private final class Writer: @unchecked Sendable {
         // Protected by the line: only its leader uses the connection.
-        let connection: SQLiteConnection
-        init(_ connection: SQLiteConnection) { self.connection = connection }
+        private var connection: SQLiteConnection?
+        private let path: String
+
+        init(_ connection: SQLiteConnection) {
+            self.connection = connection
+            path = connection.path
+        }
+
+        func open() throws(BackendError) -> SQLiteConnection {
+            if let connection { return connection }
+            let connection = try SQLiteConnection(path)
+            self.connection = connection
+            return connection
+        }
+
+        /// Undoes what was not committed. After a failure of the disk the connection is closed: its next sync could
+        /// succeed after the kernel has dropped the pages that it could not write.
+        func abandon(after error: BackendError) {
+            try? connection?.query(.rollback, "write")
+            if error.code == .io { connection = nil }
+        }
     }
 
     private let writer: Writer
@@ -75,14 +94,14 @@ final class CommitLine: Sendable {
         if !isLeader { ticket.turn.wait() }
         state.withLock { $0.waiting.removeAll { $0 === ticket } }
         defer { passOn() }
-        let connection = writer.connection
-        try connection.query(.begin, "write")
         do throws(BackendError) {
+            let connection = try writer.open()
+            try connection.query(.begin, "write")
             let result = try body(connection)
             try connection.query(.commit, "write")
             return result
         } catch {
-            try? connection.query(.rollback, "write")
+            writer.abandon(after: error)
             throw error
         }
     }
@@ -112,25 +131,17 @@ final class CommitLine: Sendable {
 
     /// Makes the commits of a group in one transaction; returns the outcome of each.
     private func made(_ group: [Ticket]) -> [Result<Void, BackendError>] {
-        let connection = writer.connection
-        var outcomes: [Result<Void, BackendError>] = []
+        let connection: SQLiteConnection
+        let outcomes: [Result<Void, BackendError>]
         do throws(BackendError) {
-            try connection.setDurable(group.contains(where: \.isDurable))
-            try connection.query(.begin, "write")
-            var revision = try lastRevision(connection)
-            let before = revision
-            for ticket in group { outcomes.append(try make(ticket, connection, &revision)) }
-            // A commit of nothing syncs nothing: a row is written for it.
-            if revision == before, group.contains(where: \.isDurable) { try touch(connection, &revision) }
-            if revision / 1000 != before / 1000 {
-                try connection.query(.trim, "write", [.integer(revision - Self.keptChanges)])
-            }
+            connection = try writer.open()
+            outcomes = try prepared(group, connection)
         } catch {
-            try? connection.query(.rollback, "write")
+            writer.abandon(after: error)
             return group.map { _ in .failure(error) }
         }
         do throws(BackendError) { try connection.query(.commit, "write") } catch {
-            try? connection.query(.rollback, "write")
+            writer.abandon(after: error)
             // After a failed sync the pages may still reach the disk.
             let failure =
                 error.code == .io
@@ -142,36 +153,59 @@ final class CommitLine: Sendable {
         return outcomes
     }
 
+    /// Makes the changes of a group in a transaction that is not committed yet; returns the outcome of each.
+    private func prepared(
+        _ group: [Ticket], _ connection: SQLiteConnection
+    ) throws(BackendError) -> [Result<Void, BackendError>] {
+        var outcomes: [Result<Void, BackendError>] = []
+        try connection.setDurable(group.contains(where: \.isDurable))
+        try connection.query(.begin, "write")
+        let before = try lastRevision(connection)
+        var end = Revision(number: before, tag: .random(in: .min ... .max))
+        for ticket in group { outcomes.append(try make(ticket, connection, &end)) }
+        // A commit of nothing syncs nothing: a row is written for it.
+        if end.number == before, group.contains(where: \.isDurable) { try note("", connection, &end) }
+        if end.number / 1000 != before / 1000 {
+            try connection.query(.trim, "write", [.integer(end.number - Self.keptChanges)])
+        }
+        return outcomes
+    }
+
+    /// The number of the last change, and the tag of the changes of this transaction.
+    private struct Revision {
+        var number: Int64
+        let tag: Int64
+    }
+
     private func lastRevision(_ connection: SQLiteConnection) throws(BackendError) -> Int64 {
         var revision: Int64 = 0
         try connection.query(.lastChange, "write") { revision = $0.integer(0) }
+        // Another program of this user may have written any number.
+        guard (0...Int64.max / 2).contains(revision) else {
+            throw BackendError(.damaged, "write", connection.path, "The number of the last change is impossible.")
+        }
         return revision
     }
 
-    private func touch(_ connection: SQLiteConnection, _ revision: inout Int64) throws(BackendError) {
-        revision += 1
-        try connection.query(.note, "write", [.integer(revision), .text("")])
+    /// Notes a change for cursors and watchers.
+    private func note(_ name: String, _ connection: SQLiteConnection, _ end: inout Revision) throws(BackendError) {
+        end.number += 1
+        try connection.query(.note, "write", [.integer(end.number), .text(name), .integer(end.tag)])
     }
 
-    /// Makes one commit of a group, or nothing of it.
+    /// Makes one commit of a group, or nothing of it: all conditions are compared before the first change.
     private func make(
-        _ ticket: Ticket, _ connection: SQLiteConnection, _ revision: inout Int64
+        _ ticket: Ticket, _ connection: SQLiteConnection, _ end: inout Revision
     ) throws(BackendError) -> Result<Void, BackendError> {
-        let before = revision
-        try connection.query(.savepoint, "write")
         for (index, write) in ticket.writes.enumerated() {
             guard try holds(write, connection) else {
-                try connection.query(.revert, "write")
-                try connection.query(.release, "write")
-                revision = before
                 return .failure(
                     BackendError(
                         .conflict, "write", write.key.name, "Another blob is stored than the condition states.",
                         index: index))
             }
         }
-        for write in ticket.writes { try apply(write, connection, &revision) }
-        try connection.query(.release, "write")
+        for write in ticket.writes { try apply(write, connection, &end) }
         return .success(())
     }
 
@@ -183,19 +217,27 @@ final class CommitLine: Sendable {
     }
 
     private func apply(
-        _ write: BackendWrite, _ connection: SQLiteConnection, _ revision: inout Int64
+        _ write: BackendWrite, _ connection: SQLiteConnection, _ end: inout Revision
     ) throws(BackendError) {
         let name = SQLiteValue.text(write.key.name)
         switch write.change {
         case .nothing: return
         case .put(let blob):
-            let end = min(BlobHead.size, blob.count)
-            try connection.query(
-                .put, "write", [name, .integer(revision + 1), .blob(blob[..<end]), .blob(blob[end...])])
+            let split = min(BlobHead.size, blob.count)
+            let row = [name, .integer(end.number + 1), .blob(blob[..<split]), .blob(blob[split...])]
+            // The usual case first: an insertion looks for the end of the table as well.
+            if write.condition.isPresent { try connection.query(.replace, "write", row) }
+            if !write.condition.isPresent || connection.changedRows == 0 { try connection.query(.put, "write", row) }
         case .remove: try connection.query(.remove, "write", [name])
         }
-        revision += 1
-        try connection.query(.note, "write", [.integer(revision), name])
+        try note(write.key.name, connection, &end)
+    }
+}
+
+extension BackendWrite.Condition {
+    /// The condition holds only where there is a blob.
+    fileprivate var isPresent: Bool {
+        if case .version = self { true } else { false }
     }
 }
 #endif

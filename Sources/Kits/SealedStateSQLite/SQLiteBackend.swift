@@ -44,26 +44,45 @@ final class SQLiteBackend: SealedBackend {
     private let idle = Mutex<[LentConnection]>([])
     private static let maximumIdle = 8
     private static let maximumCopies: Int64 = 64
+    /// The parts of the path from the container's directory on.
+    private static let placedDepth = 4
 
     /// The file that was opened.
     private let device: dev_t
     private let inode: ino_t
+    /// The directory of the container, held open, and the database's path below it; -1 if it may not be opened.
+    private let parent: Int32
+    private let placedPath: String
+    /// The time of the last lookup from `/`, in milliseconds since the machine was started.
+    private let lastWhole = Atomic<Int>(-SQLiteBackend.longestShort)
+    /// The time in milliseconds during which the replacement of the whole home may stay unnoticed by readers.
+    private static let longestShort = 100
 
     /// - Parameter directory: The directory of the container.
     init(directory: String, isNew: Bool) throws(BackendError) {
         path = try Self.prepareDirectory(of: directory) + "/Records.sqlite"
+        let parts = path.split(separator: "/")
+        placedPath = parts.suffix(Self.placedDepth).joined(separator: "/")
         if isNew { try Self.createDatabase(path) }
         let status = try Self.requireOwn(path)
         (device, inode) = (status.st_dev, status.st_ino)
         writer = CommitLine(try SQLiteConnection(path))
+        parent = Glibc.open(
+            "/" + parts.dropLast(Self.placedDepth).joined(separator: "/"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     }
+
+    deinit { if parent >= 0 { close(parent) } }
 
     /// Creates the directory of the database, with mode 0700, and returns its path without links: SQLite refuses links
     /// in any part of a path; that of the container was checked.
     static func prepareDirectory(of container: String) throws(BackendError) -> String {
         let directory = "\(container)/Library/Application Support"
         for parent in ["\(container)/Library", directory] {
-            if mkdir(parent, 0o700) < 0 && errno != EEXIST { throw failure("create", parent) }
+            if mkdir(parent, 0o700) == 0 {
+                try SQLiteConnection.syncDirectory(of: parent)
+            } else if errno != EEXIST {
+                throw failure("create", parent)
+            }
         }
         guard let resolved = realpath(directory, nil) else { throw failure("open", directory) }
         defer { free(resolved) }
@@ -86,6 +105,7 @@ final class SQLiteBackend: SealedBackend {
         _ = try SQLiteConnection(temporary, isNew: true)
         // Another process may have made it in the meantime.
         if link(temporary, path) < 0 && errno != EEXIST { throw failure("create", path) }
+        try SQLiteConnection.syncDirectory(of: path)
     }
 
     /// Refuses a database that SQLite would follow or replay, and that another user may change.
@@ -113,14 +133,24 @@ final class SQLiteBackend: SealedBackend {
 
     var isInPlace: Bool {
         var status = stat()
-        return lstat(path, &status) == 0 && status.st_ino == inode && status.st_dev == device
+        // A path that cannot be looked up now is no other one.
+        guard lstat(path, &status) == 0 else { return errno != ENOENT && errno != ENOTDIR }
+        return status.st_ino == inode && status.st_dev == device
     }
 
-    /// Throws if another file has the path: the container was replaced, or the database.
-    private func requirePlace() throws(BackendError) {
-        guard isInPlace else {
+    /// Throws if another file has the path: the container was replaced, or the database. A reader looks it up from the
+    /// directory of the container, as readers of files do, and only now and then from `/`.
+    private func requirePlace(reading isReading: Bool) throws(BackendError) {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+        let now = time.tv_sec * 1000 + time.tv_nsec / 1_000_000
+        let isShort = isReading && parent >= 0 && now - lastWhole.load(ordering: .relaxed) < Self.longestShort
+        var status = stat()
+        let result = isShort ? fstatat(parent, placedPath, &status, AT_SYMLINK_NOFOLLOW) : lstat(path, &status)
+        guard result == 0, status.st_ino == inode, status.st_dev == device else {
             throw BackendError(.gone, "use", path, "It was moved away or replaced.")
         }
+        if !isShort { lastWhole.store(now, ordering: .relaxed) }
     }
 
     static func failure(_ operation: String, _ path: String) -> BackendError {
@@ -141,16 +171,27 @@ final class SQLiteBackend: SealedBackend {
     }
 
     func read(_ key: BackendKey, limit: Int) throws(BackendError) -> (any HeldBlob)? {
-        let (blob, size) = try reading { connection throws(BackendError) in
-            var (blob, size): (SQLiteBlob?, Int64?) = (nil, nil)
-            try connection.query(.read, "read", [.text(key.name), .integer(Int64(clamping: limit))]) { row in
-                size = row.integer(2)
-                if row.isNull(3) { return }
-                blob = SQLiteBlob(bytes: row.bytes(1, 3), revision: row.integer(0), key: key, backend: self)
+        var (blob, size): (SQLiteBlob?, Int?) = (nil, nil)
+        try reading { connection throws(BackendError) in
+            connection.limitValues(to: limit)
+            defer { connection.limitValues(to: .max) }
+            do throws(BackendError) {
+                try connection.query(.read, "read", [.text(key.name)]) { row in
+                    guard row.isBlob(1) else { return }
+                    // The types first: the size of a value that is no blob converts it.
+                    let isWhole = row.isBlob(2)
+                    let found = row.size(1) + row.size(2)
+                    size = found
+                    guard isWhole, row.size(1) <= BlobHead.size, found <= limit else { return }
+                    blob = SQLiteBlob(bytes: row.bytes(1, 2), revision: row.integer(0), key: key, backend: self)
+                }
+            } catch {
+                guard error.code == .tooLarge else { throw error }
+                try connection.query(.size, "read", [.text(key.name)]) { size = Int(clamping: $0.integer(0)) }
             }
-            return (blob, size)
         }
         if blob == nil, let size {
+            if size <= limit { throw BackendError(.notABlob, "read", key.name, "Its row has no blob.") }
             throw BackendError(.tooLarge, "read", key.name, "It has \(size) bytes; \(limit) are allowed.")
         }
         return blob
@@ -168,17 +209,18 @@ final class SQLiteBackend: SealedBackend {
     }
 
     func scan(_ prefix: String, after key: BackendKey?, limit: Int) throws(BackendError) -> [BlobHead] {
+        if limit <= 0 { return [] }
         // One limit on each side, which the index uses: a list costs what it returns. Names are ASCII, so every name with
         // the prefix is below the prefix and DEL.
         let last = key?.name ?? ""
         let (start, end) = (last < prefix ? prefix : last, prefix + "\u{7F}")
         return try reading { connection throws(BackendError) in
             var heads: [BlobHead] = []
-            let values: [SQLiteValue] = [
-                .text(start), .text(last), .text(end), .integer(Int64(clamping: max(0, limit))),
-            ]
-            try connection.query(.scan, "list", values) { row in
-                heads.append(BlobHead(BackendKey(row.text(0)), bytes: row.bytes(1)))
+            try connection.rows(of: .scan, "list", [.text(start), .text(end)]) { row in
+                if let name = row.name(0), name != last {
+                    heads.append(BlobHead(BackendKey(name), bytes: row.bytes(1)))
+                }
+                return heads.count < limit
             }
             return heads
         }
@@ -200,7 +242,7 @@ final class SQLiteBackend: SealedBackend {
     func reading<Result>(
         _ body: (SQLiteConnection) throws(BackendError) -> Result
     ) throws(BackendError) -> Result {
-        try requirePlace()
+        try requirePlace(reading: true)
         let known = idle.withLock { $0.popLast() }
         let lent = if let known { known } else { LentConnection(connection: try SQLiteConnection(path)) }
         let result = try body(lent.connection)
@@ -212,18 +254,9 @@ final class SQLiteBackend: SealedBackend {
     // MARK: Writing
 
     func commit(_ writes: [BackendWrite], durability: Durability) throws(BackendError) {
-        guard let first = writes.first else { return }
-        guard writes.count <= traits.batchLimit else {
-            throw BackendError(
-                .unsupported, "write", first.key.name,
-                "The batch has \(writes.count) writes; \(traits.batchLimit) are allowed.")
-        }
-        for write in writes {
-            if case .put(let blob) = write.change, blob.count > traits.largestBlob {
-                throw BackendError(.tooLarge, "write", write.key.name, "It has \(blob.count) bytes.")
-            }
-        }
-        try requirePlace()
+        if writes.isEmpty { return }
+        try traits.requireLimits(of: writes)
+        try requirePlace(reading: false)
         try writer.commit(writes, isDurable: durability == .durable)
     }
 

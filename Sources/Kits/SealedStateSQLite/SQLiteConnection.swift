@@ -6,44 +6,57 @@ internal import SealedBackends
 /// A connection to the database. One thread uses it at a time: the backend lends it for one call.
 final class SQLiteConnection {
     /// The statements, compiled once for each connection.
-    enum Statement: String, CaseIterable {
-        case read = """
-            SELECT rev, substr(head, 1, 176), length(head) + length(body), \
-            CASE WHEN typeof(body) = 'blob' AND length(head) <= 176 AND length(head) + length(body) <= ?2 THEN body END \
-            FROM record WHERE name = ?1 AND typeof(head) = 'blob'
-            """
-        case head = "SELECT rev, substr(head, 1, 176) FROM record WHERE name = ?1 AND typeof(head) = 'blob'"
-        case scan = """
-            SELECT name, substr(head, 1, 176) FROM record WHERE name >= ?1 AND name <> ?2 AND name < ?3 \
-            AND typeof(name) = 'text' AND name NOT GLOB '*[^ -~]*' AND typeof(head) = 'blob' ORDER BY name LIMIT ?4
-            """
-        case put = """
-            INSERT INTO record(name, rev, head, body) VALUES(?1, ?2, ?3, ?4) \
-            ON CONFLICT(name) DO UPDATE SET rev = excluded.rev, head = excluded.head, body = excluded.body
-            """
-        case remove = "DELETE FROM record WHERE name = ?1"
-        case note = "INSERT INTO change(rev, name) VALUES(?1, ?2)"
-        case lastChange = "SELECT coalesce(max(rev), 0) FROM change"
-        case changes = "SELECT rev, name FROM change WHERE rev > ?1 ORDER BY rev LIMIT ?2"
-        case trim = "DELETE FROM change WHERE rev <= ?1"
-        case firstChange = "SELECT coalesce(min(rev), 0) FROM change"
-        case identity = "SELECT value FROM meta WHERE key = 'identity'"
-        case keep = "INSERT INTO kept(name, version, at, reason, blob) VALUES(?1, ?2, ?3, ?4, ?5)"
-        case kept = "SELECT id FROM kept WHERE name = ?1 AND version = ?2"
-        case countKept = "SELECT count(*) FROM kept WHERE name = ?1"
-        case begin = "BEGIN IMMEDIATE"
-        case commit = "COMMIT"
-        case rollback = "ROLLBACK"
-        case savepoint = "SAVEPOINT one"
-        case release = "RELEASE one"
-        case revert = "ROLLBACK TO one"
+    enum Statement: Int, CaseIterable {
+        case read, size, head, scan, put, replace, remove
+        case note, lastChange, end, tag, changes, trim, identity
+        case keep, kept, countKept
+        case begin, commit, rollback
+
+        /// A header of the usual size needs no copy: `substr` makes one.
+        private static let boundedHead = "CASE WHEN length(head) <= 176 THEN head ELSE substr(head, 1, 176) END"
+
+        fileprivate var text: String {
+            switch self {
+            case .read: "SELECT rev, head, body FROM record WHERE name = ?1"
+            case .size: "SELECT length(head) + length(body) FROM record WHERE name = ?1"
+            case .head: "SELECT rev, \(Self.boundedHead) FROM record WHERE name = ?1 AND typeof(head) = 'blob'"
+            case .scan:
+                """
+                SELECT name, \(Self.boundedHead) FROM record WHERE name >= ?1 AND name < ?2 AND typeof(head) = 'blob' \
+                ORDER BY name
+                """
+            case .put:
+                """
+                INSERT INTO record(name, rev, head, body) VALUES(?1, ?2, ?3, ?4) \
+                ON CONFLICT(name) DO UPDATE SET rev = excluded.rev, head = excluded.head, body = excluded.body
+                """
+            case .replace: "UPDATE record SET rev = ?2, head = ?3, body = ?4 WHERE name = ?1"
+            case .remove: "DELETE FROM record WHERE name = ?1"
+            case .note: "INSERT INTO change(rev, name, tag) VALUES(?1, ?2, ?3)"
+            case .lastChange: "SELECT coalesce(max(rev), 0) FROM change"
+            case .end: "SELECT rev, tag FROM change ORDER BY rev DESC LIMIT 1"
+            case .tag: "SELECT tag FROM change WHERE rev = ?1"
+            case .changes: "SELECT rev, name, tag FROM change WHERE rev > ?1 ORDER BY rev LIMIT ?2"
+            case .trim: "DELETE FROM change WHERE rev <= ?1"
+            case .identity: "SELECT value FROM meta WHERE key = 'identity'"
+            case .keep: "INSERT INTO kept(name, version, at, reason, blob) VALUES(?1, ?2, ?3, ?4, ?5)"
+            case .kept: "SELECT id FROM kept WHERE name = ?1 AND version = ?2"
+            case .countKept: "SELECT count(*) FROM kept WHERE name = ?1"
+            case .begin: "BEGIN IMMEDIATE"
+            case .commit: "COMMIT"
+            case .rollback: "ROLLBACK"
+            }
+        }
     }
 
     private let database: OpaquePointer
-    private var statements: [Statement: OpaquePointer] = [:]
-    private let path: String
+    /// The compiled statements by number.
+    private var statements = [OpaquePointer?](repeating: nil, count: Statement.allCases.count)
+    let path: String
     /// The durability of the connection's commits.
     private var isDurable: Bool?
+    /// The names of the database and its log are on the disk.
+    private var isNameDurable = false
 
     /// Opens the database.
     ///
@@ -70,13 +83,18 @@ final class SQLiteConnection {
     }
 
     deinit {
-        for statement in statements.values { sqlite3_finalize(statement) }
+        for statement in statements { sqlite3_finalize(statement) }
         sqlite3_close_v2(database)
     }
 
     /// Sets the durability of the commits that follow.
     func setDurable(_ isDurable: Bool) throws(BackendError) {
         if self.isDurable == isDurable { return }
+        // SQLite syncs the log's name only in the process that created the log.
+        if isDurable && !isNameDurable {
+            try Self.syncDirectory(of: path)
+            isNameDurable = true
+        }
         try run("PRAGMA synchronous=\(isDurable ? "FULL" : "NORMAL")", "write")
         self.isDurable = isDurable
     }
@@ -84,6 +102,17 @@ final class SQLiteConnection {
     func withDatabase<Result>(
         _ body: (OpaquePointer) throws(BackendError) -> Result
     ) throws(BackendError) -> Result { try body(database) }
+
+    /// Makes the names in the directory of a path durable.
+    static func syncDirectory(of path: String) throws(BackendError) {
+        let directory = String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+        let file = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        defer { if file >= 0 { close(file) } }
+        guard file >= 0, fsync(file) == 0 else {
+            let number = errno
+            throw BackendError(.io, "sync", directory, String(cString: strerror(number)), errno: number)
+        }
+    }
 
     /// Notifies watchers of a commit: the file's time changes.
     func announce() { _ = utimensat(AT_FDCWD, path, nil, AT_SYMLINK_NOFOLLOW) }
@@ -113,6 +142,16 @@ final class SQLiteConnection {
         _ statement: Statement, _ operation: String, _ values: [SQLiteValue] = [],
         _ row: (SQLiteRow) -> Void = { _ in }
     ) throws(BackendError) {
+        try rows(of: statement, operation, values) { found in
+            row(found)
+            return true
+        }
+    }
+
+    /// Runs a statement, and calls `row` for each row until that returns `false`.
+    func rows(
+        of statement: Statement, _ operation: String, _ values: [SQLiteValue], _ row: (SQLiteRow) -> Bool
+    ) throws(BackendError) {
         let compiled = try self.compiled(statement, operation)
         defer {
             sqlite3_reset(compiled)
@@ -122,20 +161,29 @@ final class SQLiteConnection {
             while true {
                 let result = sqlite3_step(compiled)
                 guard result == SQLITE_ROW else { return result }
-                row(SQLiteRow(statement: compiled))
+                if !row(SQLiteRow(statement: compiled)) { return SQLITE_DONE }
             }
         }
         if number != SQLITE_DONE { throw failure(number, operation) }
     }
 
+    /// Makes a query fail with `.tooLarge` for a larger value, before memory is allocated for it.
+    func limitValues(to size: Int) {
+        // Names are values as well.
+        _ = sqlite3_limit(database, SQLITE_LIMIT_LENGTH, Int32(clamping: max(0, size)) | 0x3FF)
+    }
+
+    /// The number of rows that the last change has changed.
+    var changedRows: Int64 { sqlite3_changes64(database) }
+
     private func compiled(_ statement: Statement, _ operation: String) throws(BackendError) -> OpaquePointer {
-        if let known = statements[statement] { return known }
+        if let known = statements[statement.rawValue] { return known }
         var compiled: OpaquePointer?
         let result = sqlite3_prepare_v3(
-            database, statement.rawValue, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
+            database, statement.text, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &compiled, nil)
         try check(result, operation)
         guard let compiled else { throw failure(SQLITE_NOMEM, operation) }
-        statements[statement] = compiled
+        statements[statement.rawValue] = compiled
         return compiled
     }
 
@@ -146,7 +194,8 @@ final class SQLiteConnection {
     private func failure(_ number: Int32, _ operation: String) -> BackendError {
         Self.failure(
             sqlite3_extended_errcode(database) & 0xFF == number & 0xFF ? sqlite3_extended_errcode(database) : number,
-            operation, path, sqlite3_errmsg(database).map { String(cString: $0) } ?? "It failed.")
+            operation, path, sqlite3_errmsg(database).map { String(cString: $0) } ?? "It failed.",
+            errno: sqlite3_system_errno(database))
     }
 
     static func failure(
@@ -156,6 +205,7 @@ final class SQLiteConnection {
             switch number & 0xFF {
             case SQLITE_BUSY, SQLITE_LOCKED: .timeout
             case SQLITE_FULL: .full
+            case SQLITE_IOERR where errno == EDQUOT: .quotaExceeded
             case SQLITE_READONLY: .readOnly
             case SQLITE_PERM, SQLITE_AUTH: .denied
             case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged
@@ -179,9 +229,24 @@ struct SQLiteRow {
 
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(statement, column) }
 
-    func text(_ column: Int32) -> String { String(decoding: bytes(column), as: UTF8.self) }
+    func text(_ column: Int32) -> String {
+        guard let start = sqlite3_column_blob(statement, column) else { return "" }
+        let count = Int(sqlite3_column_bytes(statement, column))
+        return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_NULL }
+    /// Returns a text of printable ASCII characters, as a record's name is; nil for anything else.
+    func name(_ column: Int32) -> String? {
+        guard sqlite3_column_type(statement, column) == SQLITE_TEXT,
+            let start = sqlite3_column_blob(statement, column)
+        else { return nil }
+        let bytes = UnsafeRawBufferPointer(start: start, count: Int(sqlite3_column_bytes(statement, column)))
+        return bytes.allSatisfy { (0x20...0x7E).contains($0) } ? String(decoding: bytes, as: UTF8.self) : nil
+    }
+
+    func isBlob(_ column: Int32) -> Bool { sqlite3_column_type(statement, column) == SQLITE_BLOB }
+
+    func size(_ column: Int32) -> Int { Int(sqlite3_column_bytes(statement, column)) }
 
     func bytes(_ column: Int32) -> [UInt8] { SQLiteConnection.bytes(statement, column) }
 
@@ -246,9 +311,10 @@ enum SQLiteSchema {
     static let applicationID: Int32 = 0x5345_414C
     static let version = 1
 
-    /// The tables in the order of their names. `change` has the last changes, without gaps in `rev`.
+    /// The tables in the order of their names. `change` has the last changes, without gaps in `rev`; `tag` distinguishes
+    /// a change from one that had its number and was lost, with power or for an older copy of the database.
     static let tables = [
-        "CREATE TABLE change(rev INTEGER PRIMARY KEY, name TEXT NOT NULL)",
+        "CREATE TABLE change(rev INTEGER PRIMARY KEY, name TEXT NOT NULL, tag INTEGER NOT NULL)",
         "CREATE TABLE kept(id INTEGER PRIMARY KEY, name TEXT NOT NULL, version BLOB NOT NULL, at INTEGER NOT NULL, "
             + "reason TEXT NOT NULL, blob BLOB NOT NULL)",
         "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID",
@@ -256,12 +322,22 @@ enum SQLiteSchema {
             + "head BLOB NOT NULL, body BLOB NOT NULL)",
     ]
 
+    /// Counts the rows whose values have types or names that no record has: a column accepts values of any type.
+    static let foreignRows = """
+        SELECT count(*) FROM record WHERE typeof(name) <> 'text' OR name = '' OR name GLOB '*[^ -~]*' \
+        OR typeof(head) <> 'blob' OR typeof(body) <> 'blob'
+        """
+
     /// Creates the tables in an empty file that no other process knows.
     static func create(_ connection: SQLiteConnection) throws(BackendError) {
         _ = try connection.single("PRAGMA journal_mode=WAL")
         try connection.run(
             "BEGIN IMMEDIATE; \(tables.joined(separator: ";")); INSERT INTO meta VALUES('identity', randomblob(16)); "
                 + "PRAGMA application_id=\(applicationID); PRAGMA user_version=\(version); COMMIT", "create")
+        // Closing ignores a failed sync, and the log is not kept.
+        guard try connection.single("PRAGMA wal_checkpoint(TRUNCATE)") == [Array("0".utf8)] else {
+            throw BackendError(.io, "create", connection.path, "The new database could not be moved out of its log.")
+        }
     }
 
     /// Compares the tables in the file.

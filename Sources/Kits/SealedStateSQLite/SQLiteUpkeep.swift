@@ -12,13 +12,21 @@ extension SQLiteBackend {
         _ = try SQLiteConnection(path)
     }
 
-    /// Compares every page, row and index of the database with each other (`PRAGMA integrity_check`).
+    /// Compares every page, row and index of the database with each other (`PRAGMA integrity_check`), and finds rows that
+    /// `scan` does not list or `read` does not return.
     func examine() throws(BackendError) {
         let faults = try reading { connection throws(BackendError) in
             try connection.single("PRAGMA integrity_check(1)").map { String(decoding: $0, as: UTF8.self) }
         }
         guard faults == ["ok"] else {
             throw BackendError(.damaged, "examine", path, faults.first ?? "SQLite reports nothing.")
+        }
+        let foreign = try reading { connection throws(BackendError) in
+            try connection.single(SQLiteSchema.foreignRows).map { String(decoding: $0, as: UTF8.self) }
+        }
+        guard foreign == ["0"] else {
+            throw BackendError(
+                .damaged, "examine", path, "\(foreign.first ?? "Some") of its rows have values that no record has.")
         }
     }
 }

@@ -27,16 +27,20 @@ public enum BackendCheck: String, CaseIterable, Sendable {
     case hostileBytes
     /// A held blob is current until it is replaced or removed.
     case heldBlobs
-    /// Every change is reported, or everything may have changed.
+    /// Every change is notified and reported, and a read after the report sees it.
     case changes
-    /// A position continues, or everything may have changed.
+    /// A position continues, or everything may have changed: also a position that a loss of power has undone.
     case cursors
+    /// Changes of data that were removed or replaced end with an error.
+    case removal
     /// An outcome that was unknown is decided.
     case settling
     /// A copy for diagnosis is kept once, and is no record.
     case preservation
     /// A durable write survives a loss of power.
     case powerLoss
+    /// The calls of many programs on a record have one order, which agrees with the times of the calls.
+    case soak
 
     /// Runs the check on a new backend.
     ///
@@ -94,27 +98,37 @@ public struct BackendSubject: Sendable {
     var reopen: (@Sendable (any SealedBackend) throws -> any SealedBackend)?
     /// Loses what is not durable, and opens the rest.
     var losePower: (@Sendable (any SealedBackend) throws -> any SealedBackend)?
+    /// Removes the data, or puts others in their place.
+    var removeData: (@Sendable (any SealedBackend) throws -> Void)?
     /// Excludes other writers of a record, for a backend that does not compare conditions.
     var exclude: (@Sendable (BackendKey, () throws -> Void) throws -> Void)?
+    /// The duration of `BackendCheck.soak`.
+    var soakDuration: Duration
 
     /// Creates a subject.
     ///
     /// - Parameters:
     ///   - reopen: Opens the same data once more, as another process does. The same instance serves both unless stated.
     ///   - losePower: Loses what is not durable, and opens the rest. Without it `powerLoss` is not tested.
+    ///   - removeData: Removes the data, or puts others in their place. Without it `removal` is not tested.
     ///   - exclude: Runs a change while no other program writes the record: for a backend that relies on the records'
-    ///     locks (`BackendTraits.comparesConditions`). Without it `races` is not tested on such a backend.
-    ///   - make: Makes an empty backend.
+    ///     locks (`BackendTraits.comparesConditions`). Without it `races` and `soak` are not tested on such a backend.
+    ///   - soakDuration: The duration of `soak`.
+    ///   - make: Makes an empty backend: another one for each call.
     public init(
         reopen: (@Sendable (any SealedBackend) throws -> any SealedBackend)? = nil,
         losePower: (@Sendable (any SealedBackend) throws -> any SealedBackend)? = nil,
+        removeData: (@Sendable (any SealedBackend) throws -> Void)? = nil,
         exclude: (@Sendable (BackendKey, () throws -> Void) throws -> Void)? = nil,
+        soakDuration: Duration = .seconds(2),
         make: @escaping @Sendable () throws -> any SealedBackend
     ) {
         self.make = make
         self.reopen = reopen
         self.losePower = losePower
+        self.removeData = removeData
         self.exclude = exclude
+        self.soakDuration = soakDuration
     }
 }
 

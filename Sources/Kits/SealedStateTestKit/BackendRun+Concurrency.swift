@@ -3,20 +3,8 @@ internal import SealedBackends
 internal import SharedFiles
 internal import Synchronization
 
-// Several writers, several records, changes and losses of power.
+// Several writers, several records, and losses of power.
 extension BackendRun {
-    /// Calls of several threads and their first failure.
-    private final class Threads: Sendable {
-        private let failure = Mutex<(any Error)?>(nil)
-
-        func run(_ count: Int, _ body: @Sendable (Int) throws -> Void) throws {
-            DispatchQueue.concurrentPerform(iterations: count) { number in
-                do { try body(number) } catch { failure.withLock { $0 = $0 ?? error } }
-            }
-            if let error = failure.withLock({ $0 }) { throw error }
-        }
-    }
-
     /// Each writer replaces the version that it has read, and counts: no increment may be lost.
     mutating func races() throws -> BackendCheck.Outcome {
         guard backend.traits.comparesConditions || subject.exclude != nil else {
@@ -58,8 +46,11 @@ extension BackendRun {
             var isMade = false
             let size = 176 + Int.random(in: 0..<3000, using: &random)
             let body = blob(size: size, using: &random)
+            // The writers meet between a reading and its write.
+            let isSlow = Int.random(in: 0..<4, using: &random) == 0
             let attempt = {
                 let known = try self.retrying { try backend.read(key, limit: .max)?.bytes }
+                if isSlow { pause(.microseconds(20)) }
                 let count = known.map(Self.count) ?? 0
                 let new = body + withUnsafeBytes(of: UInt64(count + 1).bigEndian) { Array($0) }
                 isMade = try self.write(BackendWrite(key, .put(new), if: self.condition(known)), with: backend)
@@ -131,6 +122,7 @@ extension BackendRun {
             }
             throw BackendFault(nil, 0, "A batch with a condition that does not hold was made.")
         }
+        throw Self.undecided
     }
 
     /// A list is one look at the data: it has all writes of a batch or none.
@@ -139,7 +131,7 @@ extension BackendRun {
         let run = self
         try Threads().run(2) { number in
             if number == 0 {
-                for blob in blobs { while try !run.commit(keys.map { BackendWrite($0, .put(blob)) }) {} }
+                for blob in blobs { try run.make(keys.map { BackendWrite($0, .put(blob)) }) }
             } else {
                 for _ in 0..<200 {
                     let heads = try run.retrying { try run.other.scan("batch", after: nil, limit: 100) }
@@ -149,66 +141,6 @@ extension BackendRun {
             }
         }
         return .passed
-    }
-
-    /// Collects what is reported until every awaited key was.
-    private func collect(_ keys: Set<BackendKey>, _ changes: any BackendChanges) throws -> BackendCursor? {
-        var missing = keys
-        var cursor: BackendCursor?
-        let end = ContinuousClock.now + .seconds(10)
-        while ContinuousClock.now < end {
-            while true {
-                let news = try retrying { try changes.next(limit: 3) }
-                missing.subtract(news.keys)
-                if news.isResync { missing = [] }
-                cursor = news.cursor ?? cursor
-                if !news.isPartial { break }
-            }
-            if missing.isEmpty { return cursor }
-            pause(.milliseconds(2))
-        }
-        throw BackendFault(nil, 0, "A change of \(missing.sorted()[0]) was not reported within 10 s.")
-    }
-
-    mutating func changes() throws {
-        let woken = WakeCount()
-        let changes = try retrying { try other.changes(after: nil) { woken.add() } }
-        for round in 0..<12 {
-            let before = woken.count
-            var changed: Set<BackendKey> = []
-            for _ in 0..<Int.random(in: 1...6, using: &random) {
-                let key = BackendKey("c\(Int.random(in: 0..<8, using: &random))")
-                let isRemoval = round > 3 && Int.random(in: 0..<4, using: &random) == 0
-                let isThere = try read(key) != nil
-                if try commit([BackendWrite(key, isRemoval ? .remove : .put(blob()))]), !isRemoval || isThere {
-                    changed.insert(key)
-                }
-            }
-            if changed.isEmpty { continue }
-            try woken.wait(beyond: before)
-            _ = try collect(changed, changes)
-        }
-        withExtendedLifetime(changes) {}
-    }
-
-    mutating func cursors() throws {
-        let woken = WakeCount()
-        let first = try retrying { try backend.changes(after: nil) { woken.add() } }
-        while try !commit([BackendWrite(BackendKey("a"), .put(blob()))]) {}
-        let cursor = try collect([BackendKey("a")], first)
-        while try !commit([BackendWrite(BackendKey("b"), .put(blob()))]) {}
-        let foreign = BackendCursor(bytes: [1, 2, 3])
-        for (position, view) in [(cursor, backend), (cursor, other), (foreign, backend)] {
-            guard let position else { continue }
-            let later = try retrying { try view.changes(after: position) { woken.add() } }
-            let news = try retrying { try later.next(limit: 100) }
-            let isKnown = position != foreign && backend.traits.hasDurableCursors
-            try require(
-                news.isResync || isKnown && news.keys.contains(BackendKey("b")),
-                "The changes after a position were not reported.")
-            withExtendedLifetime(later) {}
-        }
-        withExtendedLifetime(first) {}
     }
 
     /// After a loss of power each record has the blob of its last durable commit, or of a later one.
@@ -241,22 +173,19 @@ extension BackendRun {
     }
 }
 
-/// The number of notifications.
-private final class WakeCount: Sendable {
-    private let value = Atomic<Int>(0)
+/// Threads that run at the same time, and their first failure.
+final class Threads: Sendable {
+    private let failure = Mutex<(any Error)?>(nil)
 
-    var count: Int { value.load(ordering: .acquiring) }
-
-    func add() { value.add(1, ordering: .releasing) }
-
-    /// Waits for a notification after that count.
-    func wait(beyond before: Int) throws {
-        let end = ContinuousClock.now + .seconds(10)
-        while count == before {
-            guard ContinuousClock.now < end else {
-                throw BackendFault(nil, 0, "A change was not notified within 10 s.")
+    func run(_ count: Int, _ body: @escaping @Sendable (Int) throws -> Void) throws {
+        let threads = DispatchGroup()
+        for number in 0..<count {
+            // A queue of its own has a thread of its own.
+            DispatchQueue(label: "SealedState.check.\(number)").async(group: threads) { [self] in
+                do { try body(number) } catch { failure.withLock { $0 = $0 ?? error } }
             }
-            pause(.milliseconds(1))
         }
+        threads.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
     }
 }

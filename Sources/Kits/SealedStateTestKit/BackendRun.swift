@@ -6,9 +6,9 @@ internal import Synchronization
 /// One run of a check: the backend, a second view of its data, and what was decided at random.
 struct BackendRun {
     let subject: BackendSubject
-    let backend: any SealedBackend
+    var backend: any SealedBackend
     /// The same data as another process sees them.
-    let other: any SealedBackend
+    var other: any SealedBackend
     var random: SplitMix64
 
     init(_ subject: BackendSubject, seed: UInt64) throws {
@@ -31,9 +31,11 @@ struct BackendRun {
         case .heldBlobs: try heldBlobs()
         case .changes: try changes()
         case .cursors: try cursors()
+        case .removal: return try removal()
         case .settling: try settling()
         case .preservation: try preservation()
         case .powerLoss: return try powerLoss()
+        case .soak: return try soak()
         }
         return .passed
     }
@@ -47,11 +49,15 @@ extension BackendRun {
 
     func blob(size: Int? = nil, using random: inout some RandomNumberGenerator) -> [UInt8] {
         let size = size ?? Int.random(in: 176...5000, using: &random)
-        let mark = UInt8.random(in: .min ... .max, using: &random)
-        return (0..<size).map { $0 < 176 ? UInt8.random(in: .min ... .max, using: &random) : mark }
+        var blob = [UInt8](repeating: UInt8.random(in: .min ... .max, using: &random), count: size)
+        for index in 0..<min(size, BlobHead.size) { blob[index] = UInt8.random(in: .min ... .max, using: &random) }
+        return blob
     }
 
-    static func isWhole(_ blob: [UInt8]) -> Bool { Set(blob.dropFirst(176)).count <= 1 }
+    static func isWhole(_ blob: [UInt8]) -> Bool {
+        let body = blob.dropFirst(BlobHead.size)
+        return body.allSatisfy { $0 == body.first }
+    }
 
     func require(_ isKept: Bool, _ reason: @autoclosure () -> String) throws {
         if !isKept { throw BackendFault(nil, 0, reason()) }
@@ -77,6 +83,12 @@ extension BackendRun {
             return made.compactMap { $0 }.first ?? true
         }
         return true
+    }
+
+    /// Commits until the writes are made.
+    func make(_ writes: [BackendWrite], _ durability: Durability = .unsynced) throws {
+        for _ in 0..<1000 { if try commit(writes, durability) { return } }
+        throw BackendFault(nil, 0, "A commit had an unknown outcome 1000 times, and was not made.")
     }
 
     /// Returns whether a write was made, by its settled head; nil if that cannot be seen.
@@ -120,14 +132,10 @@ extension BackendRun {
         let keys = (0..<12).map { BackendKey("r\($0 % 3)/n\($0)") }
         for step in 0..<300 {
             let key = keys[Int.random(in: 0..<keys.count, using: &random)]
-            let isDurable = Int.random(in: 0..<10, using: &random) == 0
-            if Int.random(in: 0..<4, using: &random) == 0 {
-                let removal = BackendWrite(key, .remove, if: condition(model[key]))
-                if try commit([removal], isDurable ? .durable : .unsynced) { model[key] = nil }
-            } else {
-                let new = blob()
-                if try commit([BackendWrite(key, .put(new), if: condition(model[key]))], .unsynced) { model[key] = new }
-            }
+            let durability: Durability = Int.random(in: 0..<10, using: &random) == 0 ? .durable : .unsynced
+            let new = Int.random(in: 0..<4, using: &random) == 0 ? nil : blob()
+            let write = BackendWrite(key, new.map { .put($0) } ?? .remove, if: condition(model[key]))
+            if try commit([write], durability) { model[key] = new }
             try expect(model[key], at: key)
             if step % 50 == 0 { try expect(model) }
         }
@@ -160,14 +168,14 @@ extension BackendRun {
             try refuse(BackendWrite(key, .remove, if: condition), "there is no blob")
         }
         try expect(nil, at: key)
-        while try !commit([BackendWrite(key, .put(first), if: .absent)]) {}
+        try make([BackendWrite(key, .put(first), if: .absent)])
         for condition in wrong + [.absent] {
             try refuse(BackendWrite(key, .put(second), if: condition), "another blob is stored")
             try refuse(BackendWrite(key, .remove, if: condition), "another blob is stored")
             try refuse(BackendWrite(key, .nothing, if: condition), "another blob is stored")
             try expect(first, at: key)
         }
-        while try !commit([BackendWrite(key, .put(second), if: .version(BlobVersion(of: first)))]) {}
+        try make([BackendWrite(key, .put(second), if: .version(BlobVersion(of: first)))])
         try refuse(BackendWrite(key, .put(first), if: .version(BlobVersion(of: first))), "it is the former version")
         try expect(second, at: key)
     }
@@ -185,13 +193,24 @@ extension BackendRun {
                         + "\(other?.rawValue ?? "success").")
             }
         }
+        throw Self.undecided
     }
 
+    /// The fault of a backend that refuses nothing.
+    static var undecided: BackendFault {
+        BackendFault(nil, 0, "A write whose condition does not hold had an unknown outcome 1000 times.")
+    }
+
+    /// The largest blob that is written, and the largest limit that is exceeded: it takes that much memory.
+    private static let (largestWrite, largestLimit) = (64 << 20, 512 << 20)
+
     mutating func sizes() throws {
-        let largest = min(backend.traits.largestBlob, 9 << 20)
-        for size in [0, 1, 31, 175, 176, 177, 4096, 65_552, 1 << 20, largest] where size <= largest {
-            let (key, new) = (BackendKey("size"), blob(size: size))
-            while try !commit([BackendWrite(key, .put(new))]) {}
+        let limit = backend.traits.largestBlob
+        let key = BackendKey("size")
+        for size in [0, 1, 31, 175, 176, 177, 4096, 65_552, 1 << 20, min(limit, Self.largestWrite)] where size <= limit
+        {
+            let new = blob(size: size)
+            try make([BackendWrite(key, .put(new))])
             try expect(new, at: key)
             try require(try read(key, limit: size) == new, "A blob of exactly the limit, \(size) bytes, was refused.")
             guard size > 0 else { continue }
@@ -199,11 +218,12 @@ extension BackendRun {
                 try code { _ = try backend.read(key, limit: size - 1) } == .tooLarge,
                 "A blob of \(size) bytes was read with a limit of \(size - 1).")
         }
-        guard backend.traits.largestBlob < 64 << 20 else { return }
-        let (key, kept) = (BackendKey("size"), try read(BackendKey("size")))
-        let tooLarge = [UInt8](repeating: 1, count: backend.traits.largestBlob + 1)
-        let refusal = try code { try backend.commit([BackendWrite(key, .put(tooLarge))], durability: .unsynced) }
-        try require(refusal == .tooLarge, "A blob over the largest size was not refused.")
+        guard limit <= Self.largestLimit else { return }
+        let kept = try read(key)
+        let write = BackendWrite(key, .put([UInt8](repeating: 1, count: limit + 1)))
+        try require(
+            try code { try backend.commit([write], durability: .unsynced) } == .tooLarge,
+            "A blob of one byte over the largest size, \(limit) bytes, was not refused.")
         try expect(kept, at: key)
     }
 
@@ -216,13 +236,13 @@ extension BackendRun {
         var blobs: [BackendKey: [UInt8]] = [:]
         for name in names {
             let (key, new) = (BackendKey(name), blob())
-            while try !commit([BackendWrite(key, .put(new))]) {}
+            try make([BackendWrite(key, .put(new))])
             blobs[key] = new
         }
         try expect(blobs)
         for (key, blob) in blobs { try expect(blob, at: key) }
         for key in blobs.keys.sorted() {
-            while try !commit([BackendWrite(key, .remove)]) {}
+            try make([BackendWrite(key, .remove)])
             blobs[key] = nil
             try expect(blobs)
         }
@@ -235,7 +255,7 @@ extension BackendRun {
                 ["a/", "a", "b/c/", "zz."][number % 4] + String(Int.random(in: 0..<1_000_000, using: &random)))
         }
         names = Array(Set(names))
-        for name in names { while try !commit([BackendWrite(BackendKey(name), .put(blob()))]) {} }
+        for name in names { try make([BackendWrite(BackendKey(name), .put(blob()))]) }
         for prefix in ["", "a", "a/", "b/c/", "zz.", "none"] {
             let expected = names.filter { $0.hasPrefix(prefix) }.map { BackendKey($0) }.sorted()
             for limit in [1, 7, 50, 1000] {
@@ -263,7 +283,7 @@ extension BackendRun {
             texts.map { Array($0.utf8) }
             + [[UInt8](repeating: 0, count: 176), [UInt8](repeating: 0xFF, count: 177)]
         for bytes in hostile + (0..<20).map({ blob(size: $0 * 13) }) {
-            while try !commit([BackendWrite(key, .put(bytes), if: condition(last))]) {}
+            try make([BackendWrite(key, .put(bytes), if: condition(last))])
             try expect(bytes, at: key)
             try require(
                 try retrying { try backend.scan("", after: nil, limit: 10) }.map(\.version)
@@ -275,17 +295,17 @@ extension BackendRun {
     mutating func heldBlobs() throws {
         let key = BackendKey("held")
         let (first, second) = (blob(), blob())
-        while try !commit([BackendWrite(key, .put(first))]) {}
+        try make([BackendWrite(key, .put(first))])
         let held = try retrying { try other.read(key, limit: .max) }
         guard let held else { throw BackendFault(nil, 0, "A committed blob was not found.") }
         try require(held.bytes == first && held.isCurrent, "A blob that was just read is not current.")
-        while try !commit([BackendWrite(key, .put(second))]) {}
+        try make([BackendWrite(key, .put(second))])
         try require(held.bytes == first, "A held blob changed with the record.")
         try require(!held.isCurrent, "A blob that was replaced is called current.")
         let present = try retrying { try other.read(key, limit: .max) }
-        while try !commit([BackendWrite(key, .remove)]) {}
+        try make([BackendWrite(key, .remove)])
         try require(present?.isCurrent == false, "A blob that was removed is called current.")
-        while try !commit([BackendWrite(key, .put(second))]) {}
+        try make([BackendWrite(key, .put(second))])
         try require(!held.isCurrent, "A blob that was replaced long ago is called current.")
     }
 
@@ -314,25 +334,38 @@ extension BackendRun {
     mutating func preservation() throws {
         let key = BackendKey("kept")
         let (first, second) = (blob(size: 500), blob(size: 500))
-        while try !commit([BackendWrite(key, .put(first))]) {}
-        let name = try retrying { try backend.preserve(key, reason: "tampered: a test", limit: 500) }
+        try require(
+            try code { _ = try backend.preserve(key, reason: "a test", limit: 500) } == .gone,
+            "A copy of a record without a blob was not refused.")
+        try make([BackendWrite(key, .put(first))])
+        let beyond = try preserve(key, limit: 499)
+        let name = try preserve(key, limit: 500)
         try require(name != nil, "The first copy was not kept.")
-        let again = try retrying { try backend.preserve(key, reason: "tampered: again", limit: 500) }
-        try require(again == name, "The same blob was kept twice.")
+        // A backend that needs no copy of the bytes has kept it at once.
+        try require(beyond == nil || beyond == name, "Another copy was kept than that of the whole blob.")
+        try require(try preserve(key, limit: 500) == name, "The same blob was kept twice.")
         try expect(first, at: key)
-        while try !commit([BackendWrite(key, .put(second))]) {}
-        let other = try retrying { try backend.preserve(key, reason: "tampered: another", limit: 500) }
+        try make([BackendWrite(key, .put(second))])
+        let other = try preserve(key, limit: 500)
         try require(other != nil && other != name, "Another blob has the copy's name.")
         try require(
             try retrying { try backend.scan("", after: nil, limit: 10) }.map(\.key) == [key],
             "A copy is listed as a record.")
-        var count = 2
-        while count < 1000 {
+        for _ in 2..<1000 {
             let new = blob(size: 300)
-            while try !commit([BackendWrite(key, .put(new))]) {}
-            guard try retrying({ try backend.preserve(key, reason: "a test", limit: 500) }) != nil else { return }
-            count += 1
+            try make([BackendWrite(key, .put(new))])
+            if try preserve(key, limit: 500) == nil { return }
         }
         throw BackendFault(nil, 0, "A record may have any number of copies: they would fill the disk.")
+    }
+
+    /// - Returns: The copy's name; nil if nothing was kept.
+    private func preserve(_ key: BackendKey, limit: Int) throws -> String? {
+        do { return try retrying { try backend.preserve(key, reason: "tampered: a test", limit: limit) } } catch let
+            error as BackendError where error.code == .tooLarge
+        {
+            try require(limit < 500, "A copy of exactly the limit was refused.")
+            return nil
+        }
     }
 }

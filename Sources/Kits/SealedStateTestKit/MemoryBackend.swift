@@ -103,16 +103,7 @@ public final class MemoryBackend: SealedBackend, BackendProvider {
     /// Makes all writes, or none.
     public func commit(_ writes: [BackendWrite], durability: Durability) throws(BackendError) {
         guard let first = writes.first else { return }
-        guard writes.count <= traits.batchLimit else {
-            throw BackendError(
-                .unsupported, "write", first.key.name,
-                "The batch has \(writes.count) writes; \(traits.batchLimit) are allowed.")
-        }
-        for write in writes {
-            if case .put(let blob) = write.change, blob.count > traits.largestBlob {
-                throw BackendError(.tooLarge, "write", write.key.name, "It has \(blob.count) bytes.")
-            }
-        }
+        try traits.requireLimits(of: writes)
         var failure: BackendError?
         try callAndNotify("write", first.key, writes.map(\.key)) { state throws(BackendError) in
             if state.happens(state.faults.indeterminate) {

@@ -7,6 +7,7 @@ package struct TracedProcess: Sendable {
     private let arguments: [String]
     private let log: String
     private let showsPaths: Bool
+    private let showsContents: Bool
 
     /// Prepares a command with its arguments.
     ///
@@ -14,13 +15,16 @@ package struct TracedProcess: Sendable {
     ///   - product: the program.
     ///   - log: the output file of strace, outside the examined directory.
     ///   - showingPaths: adds the path of its file to each descriptor, as in `read(3</etc/group>,`.
+    ///   - showingContents: prints contents of up to a mebibyte, and each byte of a string as in `\x41`, for `RecordedCalls`.
     package init(
-        _ arguments: [String], of product: String = "sealed-probe", log: String, showingPaths: Bool = false
+        _ arguments: [String], of product: String = "sealed-probe", log: String, showingPaths: Bool = false,
+        showingContents: Bool = false
     ) {
         self.product = product
         self.arguments = arguments
         self.log = log
         showsPaths = showingPaths
+        showsContents = showingContents
     }
 
     /// One system call: its name, its ordinal among the calls of that name in the process, and its line.
@@ -90,7 +94,8 @@ package struct TracedProcess: Sendable {
     package func start(
         injecting injections: [String] = [], everyThread: Bool = false, environment: [String: String] = [:]
     ) throws -> ChildProcess {
-        let options = (everyThread ? ["-f"] : []) + (showsPaths ? ["-y"] : []) + ["-qq", "-s", "0", "-o", log]
+        let contents = showsContents ? ["-xx", "-s", "\(1 << 20)"] : ["-s", "0"]
+        let options = (everyThread ? ["-f"] : []) + (showsPaths ? ["-y"] : []) + ["-qq"] + contents + ["-o", log]
         let words =
             options + injections.flatMap { ["-e", "inject=\($0)"] } + environment.flatMap { ["-E", "\($0)=\($1)"] }
             + [builtProduct(product)] + arguments

@@ -6,6 +6,10 @@ internal import SharedFiles
 let commands: [String: ([String]) -> Int32] = [
     "access-log": accessLogCommand,
     "append": appendCommand,
+    "backend-batches": backendBatchesCommand,
+    "backend-soak": backendSoakCommand,
+    "backend-threads": backendThreadsCommand,
+    "backend-watch": backendWatchCommand,
     "clock-read": clockReadCommand,
     "container": containerCommand,
     "coordinate": coordinateCommand,
