@@ -1,3 +1,5 @@
+public import SealedBackends
+
 /// The scope and the exclusions of an audit.
 public struct AuditOptions: Sendable {
     /// The limits on its cost.
@@ -20,6 +22,9 @@ public struct AuditOptions: Sendable {
     public var usesVault = true
     /// True if an audit fails with `AuditError.withoutKeys` when the vault does not open.
     public var requiresVault = false
+    /// The backend that this program has besides files, as in `StoreOptions`. Without it, the records of a container in
+    /// such a backend are reported as not examined.
+    public var backend: (any BackendProvider)?
     /// Receives the progress from time to time, on a thread of the audit.
     public var progress: (@Sendable (AuditProgress) -> Void)?
 

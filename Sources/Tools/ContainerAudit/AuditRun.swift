@@ -19,10 +19,12 @@ struct AuditRun {
 
     /// Lists the names. No file is opened yet.
     ///
-    /// - Parameter clock: The time of day, which is read at the beginning and at the end.
+    /// - Parameters:
+    ///   - database: The database of the container's records, or `nil` if they are files.
+    ///   - clock: The time of day, which is read at the beginning and at the end.
     init(
-        root: Directory, group: (AppGroup, GroupsHome)?, access: VaultAccess, options: AuditOptions,
-        clock: @escaping @Sendable () -> Date
+        root: Directory, _ database: RecordDatabase?, group: (AppGroup, GroupsHome)?, access: VaultAccess,
+        options: AuditOptions, clock: @escaping @Sendable () -> Date
     ) throws(FileError) {
         self.clock = clock
         let now = clock()
@@ -30,12 +32,13 @@ struct AuditRun {
         accepted = access.store?.acceptedNames ?? []
         let root = try root.withoutTrace()
         let rootAttributes = try root.attributes(".")
-        entries = ContainerEntries(of: root, limits: options.limits, ProgressMeter(options.progress, total: nil))
+        entries = ContainerEntries(
+            of: root, database, limits: options.limits, ProgressMeter(options.progress, total: nil))
         suppressions = Suppressions(options)
         self.access = access
         scope = AuditScope(
             root: root, rootAttributes: rootAttributes, realPath: LinkTarget.location(of: root) ?? root.path.string,
-            group: group?.0, home: group?.1, store: access.store, options: options,
+            database: database, group: group?.0, home: group?.1, store: access.store, options: options,
             ownFiles: OwnFiles(options.ownFiles), now: now, names: RecordNames(entries.all, group: group?.0))
     }
 
@@ -49,6 +52,7 @@ struct AuditRun {
         let files = tally.takeFiles()
         let above = Ancestors(scope: scope).judgement
         var whole = Refusals(scope: scope).unexplained(access.findings + above.findings)
+        whole += scope.database?.findings(after: entries.listingError, in: scope) ?? []
         whole += ContainerInspectors.findings(files: files, entries: entries.all, scope: scope)
         if entries.isCut {
             let most = scope.limits.maximumEntries
@@ -64,7 +68,8 @@ struct AuditRun {
         return AuditReport(
             time: (scope.now, clock()), containerPath: scope.root.path.string.printable, group: scope.group?.identifier,
             withKeys: scope.store != nil, files: files, findings: findings,
-            notes: access.notes + above.notes + notes(on: tally), omissions: tally.allOmissions)
+            notes: access.notes + [scope.database?.note].compactMap(\.self) + above.notes + notes(on: tally),
+            omissions: tally.allOmissions)
     }
 
     private func vaultIsMissing(_ vaultPath: String, blobs: Int) -> Finding {
@@ -173,6 +178,8 @@ struct AuditScope: Sendable {
     let rootAttributes: FileAttributes
     /// The container's path without links.
     let realPath: String
+    /// The database of the container's records, or `nil` if they are files.
+    let database: RecordDatabase?
     /// The group, if known.
     let group: AppGroup?
     /// The home of the group, if known.
@@ -186,6 +193,9 @@ struct AuditScope: Sendable {
     let names: RecordNames
 
     var limits: AuditLimits { options.limits }
+
+    /// The place of findings on all records.
+    var recordsPath: String { database == nil ? ContainerLayout.records : RecordDatabase.path }
 
     /// The time in milliseconds since 1970, as in headers.
     var nowMilliseconds: UInt64 { UInt64(max(0, now.timeIntervalSince1970 * 1000)) }

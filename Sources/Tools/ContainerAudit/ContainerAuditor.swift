@@ -6,7 +6,8 @@ internal import SystemPackage
 
 /// Reports the contents of a container and its faults.
 ///
-/// The audit changes nothing: it takes no lock, writes no file, and leaves the readers' accepted states as they are.
+/// The audit changes nothing: it takes no lock, writes no file, and leaves the readers' accepted states as they are. A
+/// database of records is opened as the group's programs open it; SQLite may then move the database's log into it.
 public struct ContainerAuditor: Sendable {
     let options: AuditOptions
     var limits: AuditLimits { options.limits }
@@ -40,7 +41,9 @@ public struct ContainerAuditor: Sendable {
     /// - Throws: `AuditError`: `.notFound`, `.notADirectory`, `.permissionDenied`, `.unreadable`.
     public func audit(path: String) throws(AuditError) -> AuditReport {
         let access = VaultAccess.withoutKeys(path, because: "no group was named. Their places were not checked.")
-        return try run(in: FilePath(path), of: nil, access: access, missingVault: nil)
+        let root = try open(FilePath(path), of: nil)
+        let database = RecordDatabase.find(in: root, of: nil, options.backend)
+        return try run(in: root, database, of: nil, access: access, missingVault: nil)
     }
 
     /// Audits a group's container with its vault: opens every sealed blob, and compares it with the states that were
@@ -59,11 +62,11 @@ public struct ContainerAuditor: Sendable {
     ) throws(AuditError) -> AuditReport {
         let home = try AuditError.resolving(home)
         var access = try admission(of: group, in: home)
+        let root = try open(try Self.place(of: group, in: home), of: group)
+        let database = RecordDatabase.find(in: root, of: group, options.backend)
         if access.findings.isEmpty && access.notes.isEmpty {
-            access =
-                options.usesVault
-                ? try VaultOpener(group: group, home: home, credential: credential).open()
-                : .withoutKeys(group.identifier, because: "the vault was not used.")
+            let opener = VaultOpener(group: group, home: home, credential: credential, backend: options.backend)
+            access = try options.usesVault ? opener.open(beside: database) : opener.unused
         }
         if options.requiresVault, access.store == nil { throw .withoutKeys(group, access.notes.first) }
         access.findings +=
@@ -71,22 +74,28 @@ public struct ContainerAuditor: Sendable {
                 group: group, home: home, credential: credential, keyFiles: options.keyFiles
             ).findings
         let vaultPath = VaultPlace(AccessGroup(group), in: home).path
-        let place: FilePath
-        do throws(AppGroupError) { place = try GroupContainer.place(of: group, in: home, isStrict: false) } catch {
-            throw AuditError(error, group)
-        }
         return try run(
-            in: place, of: (group, home), access: access, missingVault: access.isAbsent ? vaultPath : nil)
+            in: root, database, of: (group, home), access: access, missingVault: access.isAbsent ? vaultPath : nil)
     }
 }
 
 extension ContainerAuditor {
+    private static func place(of group: AppGroup, in home: GroupsHome) throws(AuditError) -> FilePath {
+        do throws(AppGroupError) { return try GroupContainer.place(of: group, in: home, isStrict: false) } catch {
+            throw AuditError(error, group)
+        }
+    }
+
+    private func open(_ path: FilePath, of group: AppGroup?) throws(AuditError) -> Directory {
+        do throws(FileError) { return try Directory.open(path) } catch { throw AuditError(error, auditing: group) }
+    }
+
     private func run(
-        in path: FilePath, of group: (AppGroup, GroupsHome)?, access: VaultAccess, missingVault: String?
+        in root: Directory, _ database: RecordDatabase?, of group: (AppGroup, GroupsHome)?, access: VaultAccess,
+        missingVault: String?
     ) throws(AuditError) -> AuditReport {
         do throws(FileError) {
-            let root = try Directory.open(path)
-            return try AuditRun(root: root, group: group, access: access, options: options, clock: now)
+            return try AuditRun(root: root, database, group: group, access: access, options: options, clock: now)
                 .report(missingVault: missingVault)
         } catch {
             throw AuditError(error, auditing: group?.0)

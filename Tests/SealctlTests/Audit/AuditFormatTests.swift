@@ -6,7 +6,7 @@ import Testing
     static let formats = ["table", "json", "jsonl", "sarif", "junit", "csv", "html"]
 
     /// The path of a second reader of each format, in Python.
-    private static let checker =
+    static let checker =
         #filePath.split(separator: "/").dropLast(4).reduce(into: "") { $0 += "/\($1)" } + "/Fixtures/sarif/check.py"
 
     private static func write(_ report: HandReport, in sandbox: Sandbox) throws {

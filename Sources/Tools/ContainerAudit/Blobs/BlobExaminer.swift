@@ -76,7 +76,7 @@ struct BlobExaminer: Sendable {
         of subject: AuditSubject, in context: BlobContext?
     ) -> Result<VerifiedHeader, SealingError>? {
         guard let store = scope.store,
-            let head = try? scope.root.readPrefix(subject.path, count: BlobLayout.headerSize).bytes,
+            let head = try? EntryContents(of: scope).prefix(of: subject.entry, count: BlobLayout.headerSize),
             let id = try? UnverifiedHeader(parsing: head).claimed.keyID,
             let keys = try? store.vault.keyring(toOpen: id)
         else { return nil }
@@ -106,11 +106,12 @@ struct BlobExaminer: Sendable {
             return BlobExamination(
                 verdict: .unverified, findings: [AuditCheck.vaultRefused.finding(at: place, error.reason)])
         }
-        var reader = BlobReader(root: scope.root, keys: keys, limits: scope.limits, judge: payloadJudge(subject))
+        var reader = BlobReader(
+            contents: EntryContents(of: scope), keys: keys, limits: scope.limits, judge: payloadJudge(subject))
         if let name = subject.place.recordName, store.isGoverned(name) { reader.governed = (name, store) }
         var last: VerifiedHeader?
         for _ in 0..<Self.maximumReadings {
-            switch try reader.open(subject.path, context: context) {
+            switch try reader.open(subject.entry, context: context) {
             case .failure(let error): return refusal(subject, error)
             case .success(let contents):
                 let header = contents.header
@@ -170,7 +171,8 @@ enum BlobRefusal {
     ]
 }
 
-/// The places of blobs: a record belongs in its own file among the records, a stream anywhere else.
+/// The places of blobs: a record belongs in its own file among the records, or in the container's database, a stream
+/// anywhere else.
 struct BlobPlaceRule: Sendable {
     let scope: AuditScope
 
@@ -209,7 +211,8 @@ struct BlobPlaceRule: Sendable {
     }
 
     private func elsewhere(_ claimed: BlobHeader, _ place: ContainerPlace) -> String {
-        place == .amongRecords
+        if scope.database != nil { return "It is a record where no reader looks for one\(owner(claimed))." }
+        return place == .amongRecords
             ? "It is a record, and no record can have this file's name\(owner(claimed))."
             : "It is a record outside the directory of the records\(owner(claimed))."
     }

@@ -15,7 +15,7 @@ struct OpenedContents: Sendable {
 
 /// Opens a whole blob, examines a record's contents, and releases the plaintext immediately.
 struct BlobReader<Keys: SealingKeySource>: Sendable {
-    let root: Directory
+    let contents: EntryContents
     let keys: Keys
     let limits: AuditLimits
     let judge: PayloadJudge
@@ -24,14 +24,17 @@ struct BlobReader<Keys: SealingKeySource>: Sendable {
 
     /// Verifies header and contents. Small blobs are read whole, larger ones in constant memory.
     ///
-    /// - Throws: `FileError` if the file cannot be read.
-    func open(_ path: String, context: BlobContext?) throws(FileError) -> Result<OpenedContents, SealingError> {
+    /// - Throws: `FileError` if the entry cannot be read.
+    func open(
+        _ entry: ContainerEntry, context: BlobContext?
+    ) throws(FileError) -> Result<OpenedContents, SealingError> {
         let limit = BlobLayout.blobSize(plaintextSize: limits.maximumRecordSize)
         do throws(FileError) {
-            return openWhole(try root.read(path, limit: limit + BlobOpener.signedAllowance), context, limit)
+            let blob = try contents.read(entry, limit: limit + BlobOpener.signedAllowance)
+            return openWhole(blob, context, limit)
         } catch {
             guard error.code == .tooLarge else { throw error }
-            return try openStreaming(path, context)
+            return try openStreaming(entry, context)
         }
     }
 
@@ -56,11 +59,10 @@ struct BlobReader<Keys: SealingKeySource>: Sendable {
     }
 
     private func openStreaming(
-        _ path: String, _ context: BlobContext?
+        _ entry: ContainerEntry, _ context: BlobContext?
     ) throws(FileError) -> Result<OpenedContents, SealingError> {
-        let source = FileSource(try root.openForReading(path))
+        let read = try contents.stream(of: entry)
         do throws(StreamFailure<FileError>) {
-            let read: StreamSource<FileError> = { buffer throws(FileError) in try source.read(into: buffer) }
             let header = try StreamOpener.verify(from: read, context: context, keys: keys)
             return .success(OpenedContents(header: header, remarks: []))
         } catch {
@@ -70,13 +72,4 @@ struct BlobReader<Keys: SealingKeySource>: Sendable {
             }
         }
     }
-}
-
-/// An open file that several threads read in turn.
-private final class FileSource: Sendable {
-    private let descriptor: Descriptor
-
-    init(_ descriptor: consuming Descriptor) { self.descriptor = descriptor }
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int { try descriptor.read(into: buffer) }
 }

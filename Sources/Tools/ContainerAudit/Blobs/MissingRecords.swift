@@ -18,16 +18,18 @@ struct MissingRecords: Sendable {
     func findings(among entries: ContainerEntries, in scope: AuditScope) -> [Finding] {
         var missing = accepted.filter { scope.names[$0] == nil && !carried.contains($0) }
         let unseen = entries.all.filter { Self.mayHideRecords($0) }
-        // Parts beyond the audit's own limits are reported as not examined.
-        if missing.isEmpty || entries.isCut || unseen.contains(where: { $0.error?.code == .tooDeep }) { return [] }
+        // Parts beyond the audit's own limits are reported as not examined, and a damaged database as such.
+        if missing.isEmpty || entries.isCut || entries.listingError != nil { return [] }
+        if unseen.contains(where: { $0.error?.code == .tooDeep }) { return [] }
         // A directory that changes while it is listed may omit a name, so only a record that is missing from two lists
         // is gone.
-        let again = RecordNames(ContainerEntries(of: scope.root, limits: scope.limits).all, group: scope.group)
-        missing.removeAll { again[$0] != nil }
-        if missing.isEmpty { return [] }
+        let again = ContainerEntries(of: scope.root, scope.database, limits: scope.limits)
+        let names = RecordNames(again.all, group: scope.group)
+        missing.removeAll { names[$0] != nil }
+        if missing.isEmpty || again.listingError != nil { return [] }
         return [
             AuditCheck.recordMissing.finding(
-                at: FindingPlace(ContainerLayout.records, in: scope), Self.detail(missing),
+                at: FindingPlace(scope.recordsPath, in: scope), Self.detail(missing),
                 confidence: unseen.isEmpty ? .certain : .possible)
         ]
     }

@@ -39,6 +39,15 @@ extension AuditCheck {
             + "sqlite3 {database} 'PRAGMA wal_checkpoint(TRUNCATE)'",
         references: [Reference.storage, Reference.testStorage])
 
+    static let databaseDamaged = AuditCheck(
+        id: "database.damaged", severity: .high, title: "The database of the records is damaged",
+        meaning:
+            "It is missing, is not a database of sealed records, or its pages and indexes contradict each other. "
+            + "Records may be lost, and programs of the group may not be able to open the container.",
+        remedy: "Stop the group's programs and restore the database from a snapshot of the container, together with "
+            + "the log beside it: ls -l {file}*",
+        references: [Reference.storage, Reference.tampering])
+
     static let databaseCoreData = AuditCheck(
         id: "database.core-data", severity: .info, title: "A Core Data store that is not sealed",
         meaning: "Core Data encrypts nothing itself; on Apple's systems only the file's protection class does.",
@@ -66,6 +75,7 @@ extension AuditCheck {
         references: [Reference.keys, Reference.storage, Reference.testKeys, Reference.testKeysInFiles])
 
     static let stores = [
-        switchWeakens, switchDecides, rawKeyValue, cookieFlags, databaseFreed, databaseLogged, databaseCoreData,
+        switchWeakens, switchDecides, rawKeyValue, cookieFlags, databaseDamaged, databaseFreed, databaseLogged,
+        databaseCoreData,
     ]
 }

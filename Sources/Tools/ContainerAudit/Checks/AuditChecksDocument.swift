@@ -80,12 +80,12 @@ enum AuditReportDocument {
 
         | field | type | meaning |
         | --- | --- | --- |
-        | `path` | string | below the container |
+        | `path` | string | below the container; of a record in a database the database's path, a slash and its name |
         | `kind` | string | the kind of the file, such as `sealedRecord`, `json`, `link`, `signal` or `quarantineNote`; the set grows |
         | `size` | number | bytes |
-        | `storedSize` | number | bytes without large holes |
+        | `storedSize` | number | bytes without large holes; 0 for a database whose records are listed |
         | `isPlaintext` | boolean | whether its contents are not sealed, a quarantined copy's included |
-        | `mode` | string or null | permission bits, set-id and sticky, octal |
+        | `mode` | string or null | permission bits, set-id and sticky, octal; null for a record in a database |
         | `record` | object or null | what the header of a sealed blob claims |
         | `verdict` | object or null | `state`: `verified`, `unverified` or `refused`; `code`: why it is refused, else null |
 

@@ -10,6 +10,8 @@ struct FindingPlace: Sendable {
     /// The last segment if it is not UTF-8.
     private var rawName: [UInt8]?
     private let group: String?
+    /// The name of a record in the container's database, which is not a file.
+    private var record: String?
 
     /// Creates the place of a path in the container; `.` is the container itself.
     init(_ path: String, in scope: AuditScope) {
@@ -17,6 +19,7 @@ struct FindingPlace: Sendable {
         // A command must work in any directory, and its file must not look like an option.
         absolutePath = scope.root.path.isAbsolute ? scope.root.display(path) : Self.joined(scope.realPath, path)
         group = scope.group?.identifier
+        if scope.database?.isRecord(path) == true { record = String(path.dropFirst(RecordDatabase.path.count + 1)) }
     }
 
     /// Creates the place of a name that may not be UTF-8.
@@ -39,11 +42,19 @@ struct FindingPlace: Sendable {
 
     /// Returns the template with its placeholders replaced.
     func filling(_ template: String) -> String {
+        let template = record.map { Self.command(of: template, for: $0) } ?? template
         let named = Self.replacing("{group}", in: template, by: group ?? "GROUP")
         let database = String(FileNames.database(ofCompanion: absolutePath) ?? absolutePath[...])
         return Self.replacing(
             "{file}", in: Self.replacing("{database}", in: named, by: Self.shellWord(database)),
             by: Self.shellWord(absolutePath, rawName))
+    }
+
+    /// Returns the template with commands that take a record's name in place of those that take a file.
+    private static func command(of template: String, for record: String) -> String {
+        ["sealctl inspect {file}", "ls -ld {file}"].reduce(template) {
+            $0.replacing($1, with: "sealctl inspect --group {group} \(shellWord(record))")
+        }
     }
 
     private static func joined(_ root: String, _ path: String) -> String { path == "." ? root : "\(root)/\(path)" }

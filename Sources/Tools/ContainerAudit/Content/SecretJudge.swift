@@ -64,7 +64,7 @@ enum SecretJudge {
 
 /// The store of a secret, as far as the remedy depends on it.
 enum SecretHolder {
-    case log, cache, freedPages, databaseLog, database, preferences, cookies, temporary, other
+    case record, log, cache, freedPages, databaseLog, database, preferences, cookies, temporary, other
 
     init(_ leaf: DecodedValue, _ subject: AuditSubject) {
         self =
@@ -80,6 +80,7 @@ enum SecretHolder {
     init(_ subject: AuditSubject) { self = Self.by(subject) }
 
     private static func by(_ subject: AuditSubject) -> SecretHolder {
+        if subject.entry.record != nil { return .record }
         if subject.kind == .temporary { return .temporary }
         if FileNames.isLog(subject.entry.leaf) { return .log }
         if subject.place == .caches { return .cache }
@@ -95,6 +96,7 @@ enum SecretHolder {
     /// A sentence that follows the rule's own remedy, with the placeholders of a check.
     var remedy: String {
         switch self {
+        case .record: "Let the producing program write the record again."
         case .log: "Stop writing it to logs, and remove this one: rm {file}"
         case .cache: "Let the program that caches it seal it, and remove the cache: rm {file}"
         case .freedPages:

@@ -15,6 +15,8 @@ enum ContainerPlace: Hashable, Sendable {
     case reserve
     /// The copy of the registry's entry.
     case registryCopy
+    /// The name of the backend of the records.
+    case backend
     /// The signed list of writers.
     case roster
     /// A place directly in the directory of notifications.
@@ -27,21 +29,30 @@ enum ContainerPlace: Hashable, Sendable {
     case sockets
     case elsewhere
 
-    /// - Parameter path: The path relative to the container, `/`-separated.
-    init(_ path: String) {
+    /// Creates the place of a record in the container's database.
+    init(ofRecord name: String) {
+        self = (try? RecordName(stored: name)).map { .record(name: $0.text) } ?? .amongRecords
+    }
+
+    /// - Parameters:
+    ///   - path: The path relative to the container, `/`-separated.
+    ///   - hasDatabase: True if the container's records are in a database, so that no file is in a record's place.
+    init(_ path: String, hasDatabase: Bool) {
         if path == ContainerLayout.lockFile || path == ContainerLayout.leaseFile {
             self = .lockFile
         } else if ContainerLayout.isReserve(path) {
             self = .reserve
         } else if path == ContainerLayout.metadata {
             self = .registryCopy
+        } else if path == ContainerLayout.backend {
+            self = .backend
         } else if path == ContainerLayout.roster {
             self = .roster
         } else if path.hasPrefix(ContainerLayout.quarantine + "/") {
             self = .quarantine
         } else if path.hasPrefix(GroupContainer.StandardDirectory.caches.relativePath + "/") {
             self = .caches
-        } else if let record = RecordFile.name(of: path) {
+        } else if !hasDatabase, let record = RecordFile.name(of: path) {
             self = .record(name: record.text)
         } else if path.hasPrefix(ContainerLayout.records + "/") {
             self = .amongRecords

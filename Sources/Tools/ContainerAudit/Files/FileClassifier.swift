@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import ContentDecoding
+internal import Glibc
 internal import SealedState
 internal import Sealing
 internal import SharedFiles
@@ -9,13 +10,15 @@ struct FileClassifier: Sendable {
     /// The number of bytes at a file's start that decide its class.
     static let headSize = 4096
 
-    let root: Directory
-    /// The container's group, if known.
-    let group: AppGroup?
+    let scope: AuditScope
 
     /// - Throws: `FileError` if a regular file cannot be read, `.notFound` if it is gone.
     func classify(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> AuditSubject {
-        if let signal = try SignalFiles(root: root, group: group).classify(entry, attributes) { return signal }
+        if scope.database?.owns(entry.path, attributes) == true {
+            return AuditSubject(entry, attributes, .sealedDatabase)
+        }
+        let signals = SignalFiles(root: scope.root, group: scope.group)
+        if let signal = try signals.classify(entry, attributes) { return signal }
         return switch attributes.kind {
         case .regular: try regular(entry, attributes)
         case .directory: AuditSubject(entry, attributes, .directory)
@@ -24,12 +27,25 @@ struct FileClassifier: Sendable {
         }
     }
 
+    /// Classifies a record in the container's database by its blob, as a file in a record's place.
+    ///
+    /// - Throws: `FileError` if it cannot be read, `.notFound` if it is gone.
+    func classifyRecord(_ entry: ContainerEntry) throws(FileError) -> AuditSubject {
+        let contents = EntryContents(of: scope)
+        let blob = try contents.read(entry, limit: contents.largestRecord)
+        return subject(entry, FileAttributes(ofRecord: blob.count), Array(blob.prefix(Self.headSize)))
+    }
+
     private func regular(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> AuditSubject {
-        let head = try root.readPrefix(entry.path, count: Self.headSize).bytes
+        let head = try scope.root.readPrefix(entry.path, count: Self.headSize).bytes
         if QuarantineNote.isNote(path: entry.path, size: attributes.size, head: head) {
             return AuditSubject(entry, attributes, .quarantineNote)
         }
-        let (content, header) = content(of: head, isNamedSealed: entry.path.hasSuffix(ContainerLayout.recordSuffix))
+        return subject(entry, attributes, head)
+    }
+
+    private func subject(_ entry: ContainerEntry, _ attributes: FileAttributes, _ head: [UInt8]) -> AuditSubject {
+        let (content, header) = content(of: head, isNamedSealed: entry.isNamedSealed)
         return AuditSubject(
             entry: entry, attributes: attributes, kind: kind(of: content, entry), content: content, header: header,
             marks: ContentMarks.of(head, size: attributes.size),
@@ -57,7 +73,8 @@ struct FileClassifier: Sendable {
     }
 
     private func kind(of content: FileClass, _ entry: ContainerEntry) -> FileClass {
-        switch entry.place {
+        if entry.record != nil { return content }
+        return switch entry.place {
         case .lockFile where content == .empty: .lockFile
         case .quarantine: .quarantined
         default: TemporaryName.matches(entry.leaf) ? .temporary : content
@@ -72,6 +89,18 @@ extension FileClass {
         case .stream: self = .sealedStream
         case .vault: self = .sealedVault
         }
+    }
+}
+
+extension FileAttributes {
+    /// Creates the attributes of a record in the container's database, of which only kind and size are significant.
+    fileprivate init(ofRecord size: Int) {
+        var status = stat()
+        status.st_mode = S_IFREG | 0o600
+        status.st_nlink = 1
+        status.st_size = size
+        status.st_blocks = (size + 511) / 512
+        self.init(status)
     }
 }
 
@@ -107,7 +136,8 @@ extension AuditSubject {
     /// or removed without the database.
     func isPartOfDatabase(in scope: AuditScope) -> Bool {
         // A text with such a name is an independent file.
-        guard content == .sqlite || content == .binary, let database = FileNames.database(ofCompanion: path),
+        guard entry.record == nil, content == .sqlite || content == .binary,
+            let database = FileNames.database(ofCompanion: path),
             let facts = try? scope.root.attributes(String(database))
         else { return false }
         return facts.kind == .regular && facts.size > 0

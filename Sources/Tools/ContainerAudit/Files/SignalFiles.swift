@@ -5,7 +5,7 @@ internal import Sealing
 internal import SharedFiles
 
 /// Recognises the files of notifications, coordinated accesses, semaphores, shared memory and sockets in their
-/// directories, and of the registry in the container, so that a container in use is clean.
+/// directories, and of the registry and the backend's name in the container, so that a container in use is clean.
 ///
 /// Only files with the exact name, kind and bytes are accepted, down to the last byte. All other files in these
 /// directories are judged as in any other place, so that nothing can be hidden there.
@@ -20,6 +20,7 @@ struct SignalFiles: Sendable {
         guard entry.isNameable, attributes.kind == .directory || attributes.nlink <= 1 else { return nil }
         return switch entry.place {
         case .registryCopy: try isRegistryCopy(entry, attributes) ? AuditSubject(entry, attributes, .registryCopy) : nil
+        case .backend: try isBackendName(entry, attributes) ? AuditSubject(entry, attributes, .backendName) : nil
         case .reserve: try isReserve(entry, attributes) ? AuditSubject(entry, attributes, .reserve) : nil
         case .roster: try isRoster(entry, attributes) ? AuditSubject(entry, attributes, .roster) : nil
         case .notifications: try isNotification(entry, attributes) ? AuditSubject(entry, attributes, .signal) : nil
@@ -35,6 +36,14 @@ struct SignalFiles: Sendable {
         let bytes = try root.readPrefix(entry.path, count: ContainerCopy.maximumSize + 1).bytes
         return ContainerCopy.isCopy(bytes, of: group)
     }
+
+    private func isBackendName(_ entry: ContainerEntry, _ attributes: FileAttributes) throws(FileError) -> Bool {
+        guard attributes.kind == .regular, (1...Self.longestBackendName).contains(attributes.size) else { return false }
+        let letters = UInt8(ascii: "a")...UInt8(ascii: "z")
+        return try root.readPrefix(entry.path, count: Int(Self.longestBackendName)).bytes.allSatisfy(letters.contains)
+    }
+
+    private static let longestBackendName: Int64 = 64
 
     /// Returns whether the file contains zeros, or the remains of an interrupted deletion. Another user's file is
     /// unreadable for all others.

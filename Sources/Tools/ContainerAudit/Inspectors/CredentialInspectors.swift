@@ -51,7 +51,7 @@ struct RecordHabitInspector: ContainerInspector {
         guard !names.isEmpty else { return [] }
         return [
             AuditCheck.recordEndless.finding(
-                at: FindingPlace(ContainerLayout.records, in: scope), "Without an expiry time: \(names.listed()).",
+                at: FindingPlace(scope.recordsPath, in: scope), "Without an expiry time: \(names.listed()).",
                 confidence: .possible)
         ]
     }
@@ -67,7 +67,7 @@ struct RecordHabitInspector: ContainerInspector {
         guard !names.isEmpty else { return [] }
         return [
             AuditCheck.recordReachable.finding(
-                at: FindingPlace(ContainerLayout.records, in: scope), "After the first unlock: \(names.listed()).",
+                at: FindingPlace(scope.recordsPath, in: scope), "After the first unlock: \(names.listed()).",
                 confidence: .possible)
         ]
     }

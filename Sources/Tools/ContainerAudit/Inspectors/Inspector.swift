@@ -15,6 +15,9 @@ enum Inspectors {
         PermissionInspector(), LinkInspector(), RecordPlaceInspector(), LockPlaceInspector(), PlaintextInspector(),
         HousekeepingInspector(),
     ]
+
+    /// The inspectors of records in a database, which have no mode and no file name.
+    static let ofRecords: [any Inspector] = [PlaintextInspector()]
 }
 
 /// Detects objects other than files in the places of the container's lock files.

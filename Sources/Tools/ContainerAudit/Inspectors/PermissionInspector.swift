@@ -99,6 +99,11 @@ struct AccessLists: Sendable {
     init(of subject: AuditSubject, in scope: AuditScope) {
         // The mode's group bits are the list's mask, without which no entry grants anything.
         let mayGrant = subject.attributes.mode & S_IRWXG != 0
+        // Programs refuse a database whose mode grants anything, and the audit never opens one.
+        if scope.database?.owns(subject.path, subject.attributes) == true {
+            (present, inherited) = (nil, nil)
+            return
+        }
         switch subject.attributes.kind {
         case .directory:
             let directory = try? scope.root.directory(subject.path)

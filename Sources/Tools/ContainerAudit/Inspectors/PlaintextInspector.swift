@@ -23,14 +23,14 @@ struct PlaintextInspector: Inspector {
         if subject.marks.contains(.keySized), FileNames.isKey(subject.entry.leaf) {
             return AuditCheck.rawKey.finding(at: place, "It is \(Self.name(subject)).", confidence: .likely)
         }
-        if subject.place != .quarantine, FileNames.isSealed(subject.entry.leaf) { return notSealed(subject, place) }
+        if subject.place != .quarantine, subject.entry.isNamedSealed { return notSealed(subject, place) }
         return plaintext(subject, place)
     }
 
     private func notSealed(_ subject: AuditSubject, _ place: FindingPlace) -> Finding {
         let detail = "It is \(Self.name(subject))\(Self.addition(subject))."
-        return AuditCheck.notSealed.finding(
-            at: place, detail, remedy: subject.place.recordName == nil ? Self.sealing : nil)
+        let isRecord = subject.place.recordName != nil || subject.entry.record != nil
+        return AuditCheck.notSealed.finding(at: place, detail, remedy: isRecord ? nil : Self.sealing)
     }
 
     private static let sealing =

@@ -40,6 +40,10 @@ extension FileClass {
     public static let reserve = FileClass(rawValue: "reserve")
     /// The container's copy of its registry entry: its group, members and quota.
     public static let registryCopy = FileClass(rawValue: "registryCopy")
+    /// The name of the backend that keeps the container's records.
+    public static let backendName = FileClass(rawValue: "backendName")
+    /// The database of the container's records, or a file of SQLite beside it. The records are listed themselves.
+    public static let sealedDatabase = FileClass(rawValue: "sealedDatabase")
     /// The group's signed list of writers.
     public static let roster = FileClass(rawValue: "roster")
     /// A file of a notification or a coordinated access in its own directory, without user contents.

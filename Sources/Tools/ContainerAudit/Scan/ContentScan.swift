@@ -28,7 +28,7 @@ final class ContentScan {
 
     /// - Throws: `FileError` if the file cannot be opened, `.notFound` if it is gone.
     func run() throws(FileError) -> ValueFindings.Result {
-        let source = try FileSource(scope.root.openForReading(subject.path))
+        let source = try EntryContents(of: scope).source(of: subject.entry)
         let walk = ValueWalk(budget: budget) { [search] leaf in search.visit(leaf) }
         search.begin(walk)
         defer { search.end() }
@@ -39,7 +39,7 @@ final class ContentScan {
         return found.result()
     }
 
-    private func read(_ file: FileSource, _ walk: ValueWalk) throws(CarrierFault) {
+    private func read(_ file: any ByteSource, _ walk: ValueWalk) throws(CarrierFault) {
         let end = min(file.count, scope.limits.maximumReadBytes)
         let head = try file.bytes(at: 0, count: Int(min(end, Int64(Carriers.headSize))))
         let form = Carriers.form(of: head, name: String(subject.entry.leaf))
@@ -47,9 +47,16 @@ final class ContentScan {
         if form == .json, end > Self.parsedInAnyCase, try !SuspicionScan(file, to: end).isSuspicious() { return }
         let source: any ByteSource = end < file.count ? SourcePart(of: file, 0..<end) : file
         let directory = subject.path.dropLast(subject.entry.leaf.utf8.count)
+        let isRecord = subject.entry.record != nil
         let input = CarrierInput(source, name: String(subject.entry.leaf)) { [scope] name in
             // The root refuses a name that leads out of the container, or to an object other than a file.
-            guard let file = try? scope.root.openForReading(directory + name) else { return nil }
+            let path = String(directory + name)
+            if let database = scope.database, let facts = try? scope.root.attributes(path),
+                database.owns(path, facts)
+            {
+                return nil
+            }
+            guard !isRecord, let file = try? scope.root.openForReading(path) else { return nil }
             return try? FileSource(file)
         }
         do throws(CarrierFault) { try Carriers.read(input, as: form, walk) } catch {

@@ -11,13 +11,15 @@ struct EntryExaminer: Sendable {
     func examine(_ entry: ContainerEntry) -> EntryOutcome {
         do throws(FileError) {
             if let error = entry.error { throw error }
+            let classifier = FileClassifier(scope: scope)
+            if entry.record != nil { return try examine(try classifier.classifyRecord(entry)) }
             guard let attributes = entry.attributes else { return EntryOutcome() }
             guard entry.isNameable else {
                 throw FileError(
                     .invalidName, operation: "open", path: scope.root.display(entry.path),
                     advice: "Give it a name in UTF-8, and audit again.")
             }
-            return try examine(entry, attributes)
+            return try examine(try classifier.classify(entry, attributes))
         } catch {
             // The entry was removed since it was listed, so it is not in the report.
             let isGone = error.code == .notFound && entry.isNameable
@@ -40,11 +42,12 @@ struct EntryExaminer: Sendable {
         return outcome
     }
 
-    private func examine(
-        _ entry: ContainerEntry, _ attributes: FileAttributes
-    ) throws(FileError) -> EntryOutcome {
-        let subject = try FileClassifier(root: scope.root, group: scope.group).classify(entry, attributes)
-        if let use = scope.ownFiles.use(of: entry, attributes, in: scope.root) { return try examineOwn(subject, use) }
+    private func examine(_ subject: AuditSubject) throws(FileError) -> EntryOutcome {
+        if subject.kind != .sealedDatabase,
+            let use = scope.ownFiles.use(of: subject.entry, subject.attributes, in: scope.root)
+        {
+            return try examineOwn(subject, use)
+        }
         let blob = try BlobExaminer(scope: scope).examine(subject)
         var outcome = EntryOutcome()
         var findings = inspections(of: subject)
@@ -58,9 +61,9 @@ struct EntryExaminer: Sendable {
         let header = try? subject.header?.get().claimed
         claim(header, of: subject, in: &outcome)
         outcome.file = AuditedFile(
-            path: subject.path.printable, kind: subject.kind, size: attributes.size,
-            storedSize: subject.kind == .reserve ? 0 : Self.storedSize(attributes),
-            isPlaintext: subject.content.isPlaintext, mode: attributes.mode,
+            path: subject.path.printable, kind: subject.kind, size: subject.attributes.size,
+            storedSize: storedSize(subject), isPlaintext: subject.content.isPlaintext,
+            mode: subject.entry.record == nil ? subject.attributes.mode : nil,
             record: header.map { SealedFacts($0, name: subject.place.recordName) }, verdict: blob?.verdict)
         keep(findings, in: &outcome)
         try search(subject, blob?.verdict, in: &outcome)
@@ -82,8 +85,12 @@ struct EntryExaminer: Sendable {
         return outcome
     }
 
-    /// Returns the stored size. A few missing blocks are ignored, because file systems count them differently.
-    private static func storedSize(_ attributes: FileAttributes) -> Int64 {
+    /// Returns the stored size. A few missing blocks are ignored, because file systems count them differently. The
+    /// records of a database are counted instead of the database.
+    private func storedSize(_ subject: AuditSubject) -> Int64 {
+        let attributes = subject.attributes
+        if subject.kind == .reserve { return 0 }
+        if subject.kind == .sealedDatabase, case .success = scope.database?.backend { return 0 }
         let holes = attributes.size - attributes.allocatedSize
         return attributes.kind == .regular && holes > 1 << 20 ? attributes.allocatedSize : attributes.size
     }
@@ -97,7 +104,7 @@ struct EntryExaminer: Sendable {
     }
 
     private func inspections(of subject: AuditSubject) -> [Finding] {
-        Inspectors.all.flatMap { $0.inspect(subject, in: scope) }
+        (subject.entry.record == nil ? Inspectors.all : Inspectors.ofRecords).flatMap { $0.inspect(subject, in: scope) }
     }
 
     private func unexamined(_ entry: ContainerEntry, _ error: FileError) -> EntryOutcome {

@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import KeyVault
+internal import SealedBackends
 internal import SealedState
 internal import SharedFiles
 internal import SystemPackage
@@ -23,18 +24,33 @@ struct VaultOpener {
     let group: AppGroup
     let home: GroupsHome
     let credential: VaultCredential
+    /// The backend that this program has besides files.
+    let backend: (any BackendProvider)?
 
+    /// The access of an audit that does not use the vault.
+    var unused: VaultAccess { .withoutKeys(group.identifier, because: "the vault was not used.") }
+
+    /// - Parameter database: The database of the container's records. A store cannot be opened without it.
     /// - Throws: `AuditError` for a wrong explicit credential, because continuing without keys would hide the mistake.
-    func open() throws(AuditError) -> VaultAccess {
+    func open(beside database: RecordDatabase?) throws(AuditError) -> VaultAccess {
+        if case .failure = database?.backend { return withoutRecords }
         do throws(StoreError) {
-            let store = try SealedStore(group: group, in: home, unlockingWith: credential, creating: false)
+            var options = StoreOptions()
+            options.backend = backend
+            let store = try SealedStore(
+                group: group, in: home, unlockingWith: credential, creating: false, options: options)
             return VaultAccess(store: store, findings: watermarks(store))
         } catch {
             return try access(without: error)
         }
     }
 
+    private var withoutRecords: VaultAccess {
+        .withoutKeys(group.identifier, because: "the database of the records could not be opened.")
+    }
+
     private func access(without error: StoreError) throws(AuditError) -> VaultAccess {
+        if error.code == .backendUnknown || error.cause is BackendError { return withoutRecords }
         if let cause = error.cause as? AppGroupError { return .refused(cause, group) }
         let code = (error.cause as? VaultError)?.code
         if let fault = misfit(code, error) { throw fault }

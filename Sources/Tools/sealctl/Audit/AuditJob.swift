@@ -30,6 +30,7 @@ struct AuditJob {
         try suppression.apply(to: &options, auditing: try directory(of: group), key: key)
         options.ownFiles += [report].compactMap(\.self)
         options.keyFiles = [keyOptions.identity, keyOptions.writerKey].compactMap(\.self) + StatedKeyFiles.ofSettings
+        options.backend = KnownBackend.provider
         options.usesVault = !search.withoutKeys
         options.requiresVault = search.withKeys
         let progress = AuditProgressLine()
