@@ -84,17 +84,19 @@ struct ChildProcess {
 
 /// This program's directory, and the reading of small files.
 enum Program {
-    /// The directory of this program and of sealctl.
-    static let directory: String = {
+    /// The path of this program.
+    static let path: String = {
         let path = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             buffer.withMemoryRebound(to: CChar.self) { text in
                 guard let start = text.baseAddress else { return }
                 count = max(0, readlink("/proc/self/exe", start, text.count))
             }
         }
-        let text = String(decoding: path, as: UTF8.self)
-        return text.lastIndex(of: "/").map { String(text[..<$0]) } ?? "."
+        return String(decoding: path, as: UTF8.self)
     }()
+
+    /// The directory of this program and of sealctl.
+    static var directory: String { path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "." }
 
     /// Returns the beginning of a small text file; empty if it does not exist.
     static func text(ofFile path: String) -> String {

@@ -22,10 +22,11 @@ struct Comparison {
     /// - Parameters:
     ///   - rounds: The number of rounds.
     ///   - slice: The minimum seconds of one turn; a turn is at least one call.
+    ///   - calls: The number of operations in one call of a body.
     ///   - cleanUp: Runs after each turn, unmeasured.
     init(
         rounds: Int, slice: Double = 0.002, ours ourBody: () throws -> Void, peer peerBody: () throws -> Void,
-        after cleanUp: () -> Void = {}
+        calls operations: Int = 1, after cleanUp: () -> Void = {}
     ) throws {
         func turn(_ body: () throws -> Void, _ calls: Int) throws -> Times {
             defer { cleanUp() }
@@ -40,8 +41,8 @@ struct Comparison {
             let first = try turn(ourBody, calls)
             let second = try turn(peerBody, calls) + turn(peerBody, calls)
             let last = try turn(ourBody, calls)
-            ours.append((first + last) / Double(2 * calls))
-            peers.append(second / Double(2 * calls))
+            ours.append((first + last) / Double(2 * calls * operations))
+            peers.append(second / Double(2 * calls * operations))
         }
     }
 

@@ -41,12 +41,14 @@ struct BenchmarkFailure: Error, CustomStringConvertible {
 /// The parsed command line.
 struct Options {
     static let usage = """
-        usage: sealed-bench [--filter TEXT] [--rounds N] [--directory DIR] [--json] [--check]
+        usage: sealed-bench [--filter TEXT] [--rounds N] [--records N] [--directory DIR] [--json]
+               [--check]
 
         Measures SealedState against the same calls made from C, and sealctl against age. See docs/benchmarks.md.
 
           --filter TEXT      only operations whose name contains TEXT
           --rounds N         rounds of each comparison; 101 unless given
+          --records N        records in SQLite; 100,000 unless given, and a tenth in files
           --directory DIR    directory of the records; the program's directory unless given
           --json             the results for machines
           --check            exit status 1 when a target is missed
@@ -54,6 +56,7 @@ struct Options {
 
     var filter = ""
     var rounds = 101
+    var records = 100_000
     var directory: String?
     var isJSON = false
     var isChecking = false
@@ -71,6 +74,9 @@ struct Options {
             case "--rounds":
                 guard let count = rest.next().flatMap({ Int($0) }), count > 0 else { return nil }
                 rounds = count
+            case "--records":
+                guard let count = rest.next().flatMap({ Int($0) }), count >= 1000 else { return nil }
+                records = count
             case "--directory":
                 guard let path = rest.next() else { return nil }
                 directory = path
@@ -101,6 +107,7 @@ enum Interruption {
 
 /// A test group in a new directory, which is removed at the end.
 final class Workspace {
+    static let groupName = "group.org.example.bench"
     let path: String
     let group: AppGroup
     var home: GroupsHome { GroupsHome(root: path) }
@@ -111,7 +118,7 @@ final class Workspace {
         guard mkdir(path, 0o700) == 0 else {
             throw BenchmarkFailure("no directory can be created in \(parent): \(String(cString: strerror(errno)))")
         }
-        group = try AppGroup("group.org.example.bench")
+        group = try AppGroup(Self.groupName)
     }
 
     func openStore() throws -> SealedStore { try SealedStore(group: group, in: home) }

@@ -16,10 +16,24 @@ func runBenchmarks(_ options: Options) throws -> [Finding] {
     try WatermarkBenchmarks(try Workspace(in: options.directory ?? Program.directory)).run(in: &runner)
     try ValueBenchmarks(in: options.directory ?? Program.directory).run(in: &runner)
     try WriterBenchmarks(in: options.directory ?? Program.directory).run(in: &runner)
+    #if SQLite
+    let directory = options.directory ?? Program.directory
+    try SQLiteBenchmarks(in: directory, count: options.records).run(in: &runner)
+    try GrowthBenchmarks(in: directory, largest: options.records / 10).run(in: &runner)
+    #endif
     try StreamBenchmarks(workspace).run(in: &runner)
     try AuditBenchmarks(workspace).run(in: &runner)
     return runner.findings
 }
+
+#if SQLite
+do {
+    if try Crew.work(Array(ProgramArguments.withoutName)) { exit(0) }
+} catch {
+    say("sealed-bench: \(error)")
+    exit(EX_SOFTWARE)
+}
+#endif
 
 if ProgramArguments.all.contains("--help") {
     print(Options.usage)

@@ -58,4 +58,26 @@ struct cbaseline_target {
 int cbaseline_write(const struct cbaseline_place *place, const struct cbaseline_target *target,
                     const uint8_t *plaintext, size_t plaintext_size, int durable);
 
+// A table of blobs by name in a plain database, with the same columns as that of SealedState.
+struct cbaseline_database;
+
+// Opens or creates the database at a path, with its statements compiled; NULL if that fails. With `encrypted`, SQLCipher
+// opens it, which is loaded beside SQLite; NULL as well if it is not installed.
+struct cbaseline_database *cbaseline_database_open(const char *path, int encrypted);
+void cbaseline_database_close(struct cbaseline_database *database);
+
+// The calls return 0, or -1 when one failed. Without a transaction each is one of its own.
+int cbaseline_database_set_durable(struct cbaseline_database *database, int durable);
+int cbaseline_database_begin(struct cbaseline_database *database);
+int cbaseline_database_commit(struct cbaseline_database *database);
+int cbaseline_database_insert(struct cbaseline_database *database, const char *name, const uint8_t *blob, size_t size);
+int cbaseline_database_update(struct cbaseline_database *database, const char *name, const uint8_t *blob, size_t size);
+
+// A blob in memory from malloc, its size in *size; NULL if it is missing. Free it with cbaseline_discard.
+uint8_t *cbaseline_database_read(struct cbaseline_database *database, const char *name, size_t *size);
+
+// Copies the names from `first` to before `end` with their blobs' first 176 bytes, each into memory of its own, and frees
+// them; their number, or -1.
+int cbaseline_database_list(struct cbaseline_database *database, const char *first, const char *end, int limit);
+
 #endif
