@@ -66,7 +66,9 @@ final class SQLiteBackend: SealedBackend {
         if isNew { try Self.createDatabase(path) }
         let status = try Self.requireOwn(path)
         (device, inode) = (status.st_dev, status.st_ino)
-        writer = CommitLine(try SQLiteConnection(path))
+        do throws(BackendError) { writer = CommitLine(try SQLiteConnection(path)) } catch {
+            throw Self.isInPlace(path, status) ? error : Self.gone(path)
+        }
         parent = Glibc.open(
             "/" + parts.dropLast(Self.placedDepth).joined(separator: "/"), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     }
@@ -132,10 +134,21 @@ final class SQLiteBackend: SealedBackend {
     }
 
     var isInPlace: Bool {
+        var opened = stat()
+        (opened.st_ino, opened.st_dev) = (inode, device)
+        return Self.isInPlace(path, opened)
+    }
+
+    private static func isInPlace(_ path: String, _ opened: stat) -> Bool {
         var status = stat()
         // A path that cannot be looked up now is no other one.
         guard lstat(path, &status) == 0 else { return errno != ENOENT && errno != ENOTDIR }
-        return status.st_ino == inode && status.st_dev == device
+        return status.st_ino == opened.st_ino && status.st_dev == opened.st_dev
+    }
+
+    /// The error of a call on a database whose files a move takes away: SQLite has many for that.
+    private static func gone(_ path: String) -> BackendError {
+        BackendError(.gone, "use", path, "It was moved away or replaced.")
     }
 
     /// Throws if another file has the path: the container was replaced, or the database. A reader looks it up from the
@@ -148,7 +161,7 @@ final class SQLiteBackend: SealedBackend {
         var status = stat()
         let result = isShort ? fstatat(parent, placedPath, &status, AT_SYMLINK_NOFOLLOW) : lstat(path, &status)
         guard result == 0, status.st_ino == inode, status.st_dev == device else {
-            throw BackendError(.gone, "use", path, "It was moved away or replaced.")
+            throw Self.gone(path)
         }
         if !isShort { lastWhole.store(now, ordering: .relaxed) }
     }
@@ -244,11 +257,15 @@ final class SQLiteBackend: SealedBackend {
     ) throws(BackendError) -> Result {
         try requirePlace(reading: true)
         let known = idle.withLock { $0.popLast() }
-        let lent = if let known { known } else { LentConnection(connection: try SQLiteConnection(path)) }
-        let result = try body(lent.connection)
-        // A connection whose call failed is closed.
-        idle.withLock { if $0.count < Self.maximumIdle { $0.append(lent) } }
-        return result
+        do throws(BackendError) {
+            let lent = if let known { known } else { LentConnection(connection: try SQLiteConnection(path)) }
+            let result = try body(lent.connection)
+            idle.withLock { if $0.count < Self.maximumIdle { $0.append(lent) } }
+            return result
+        } catch {
+            // A connection whose call failed is closed.
+            throw isInPlace ? error : Self.gone(path)
+        }
     }
 
     // MARK: Writing
