@@ -54,9 +54,9 @@ struct WatermarkHashFile: Sendable {
     private static let codedSize = 96
     private static let minimumBits: UInt32 = 11
     private static let maximumBits: UInt32 = 40
-    /// The number of slots that one read of a search covers: with at most three of four slots in use, almost every
-    /// search ends in them.
-    private static let window: UInt64 = 8
+    /// The number of slots that one read of a search covers: with at most three of four slots in use, most searches end
+    /// in them.
+    private static let window: UInt64 = 4
     /// The number of slots that a pass over the whole file reads or writes at once.
     private static let chunk: UInt64 = 8192
 
@@ -182,7 +182,8 @@ extension WatermarkHashFile {
 // MARK: Slots
 
 extension WatermarkHashFile {
-    /// Searches the entry of a name. A slot on the way is verified, so that damage does not end the search.
+    /// Searches the entry of a name. Where it is not found at once, each slot on the way is verified, so that damage does
+    /// not end the search.
     ///
     /// - Throws: `FileError` if the file cannot be read.
     func search(_ name: NameTag, key: borrowing SecretBytes) throws(FileError) -> Search {
@@ -193,14 +194,19 @@ extension WatermarkHashFile {
             let found = try onSlots(slot, count) { bytes -> Search? in
                 for index in 0..<count {
                     let bytes = Self.slot(bytes, index)
+                    guard Bytes16(bytes) == name.bytes, let entry = WatermarkEntry(parsing: bytes, key: key) else {
+                        continue
+                    }
+                    return Search(entry: entry, slot: slot + index, damaged: damaged)
+                }
+                for index in 0..<count {
+                    let bytes = Self.slot(bytes, index)
                     if Self.isEqual(bytes, empty) {
                         return Search(entry: nil, slot: free ?? slot + index, damaged: damaged)
                     }
                     if Self.isEqual(bytes, removed) {
                         free = free ?? slot + index
-                    } else if let entry = WatermarkEntry(parsing: bytes, key: key) {
-                        if entry.name == name { return Search(entry: entry, slot: slot + index, damaged: damaged) }
-                    } else {
+                    } else if WatermarkEntry(parsing: bytes, key: key) == nil {
                         damaged.append(slot + index)
                     }
                 }

@@ -63,19 +63,33 @@ extension WatermarkLog {
     /// Returns one entry for each record, with the same meaning in this boot and after a restart; none for a record of
     /// which nothing remains.
     static func condensed(_ entries: [WatermarkEntry]) -> [WatermarkEntry] {
-        var now: [NameTag: AcceptedState] = [:]
-        var later: [NameTag: AcceptedState] = [:]
-        for entry in entries where entry.kind == .state {
-            if entry.boot.isSame(as: .current) { now[entry.name, default: entry.state].merge(entry.state) }
-            if let state = entry.state.afterRestart { later[entry.name, default: state].merge(state) }
+        var meanings: [NameTag: EntryMeaning] = [:]
+        for entry in entries where entry.kind == .state { meanings[entry.name, default: EntryMeaning()].add(entry) }
+        return meanings.compactMap { name, meaning in meaning.entry(of: name) }
+    }
+
+    /// Returns two entries of one record as one.
+    static func condensed(_ first: WatermarkEntry, _ second: WatermarkEntry) -> WatermarkEntry? {
+        var meaning = EntryMeaning()
+        meaning.add(first)
+        meaning.add(second)
+        return meaning.entry(of: first.name)
+    }
+
+    /// The meaning of a record's entries in this boot and after a restart.
+    private struct EntryMeaning {
+        private var now: AcceptedState?
+        private var later: AcceptedState?
+
+        mutating func add(_ entry: WatermarkEntry) {
+            if entry.boot.isSame(as: .current) { now = now?.merged(with: entry.state) ?? entry.state }
+            if let state = entry.state.afterRestart { later = later?.merged(with: state) ?? state }
         }
-        let present = now.map { name, state in
-            WatermarkEntry(name: name, state: later[name].map { state.merged(with: $0) } ?? state)
+
+        func entry(of name: NameTag) -> WatermarkEntry? {
+            if let now { return WatermarkEntry(name: name, state: later.map(now.merged(with:)) ?? now) }
+            return later.map { WatermarkEntry(name: name, state: $0, boot: .unknown) }
         }
-        return present
-            + later.compactMap { name, state in
-                now[name] == nil ? WatermarkEntry(name: name, state: state, boot: .unknown) : nil
-            }
     }
 
     /// Returns the notes about tables, each once.

@@ -356,7 +356,7 @@ extension WatermarkLog {
                 added += 1
                 continue
             }
-            guard let merged = Self.condensed([known, entry]).first, merged != known else { continue }
+            guard let merged = Self.condensed(known, entry), merged != known else { continue }
             try table.write(merged, at: found.slot, key: key)
         }
         return added

@@ -50,7 +50,7 @@ package final class WatermarkTable: Sendable {
 
         /// Adds the result of a look-up that was begun in a version of the tables.
         mutating func add(_ state: AcceptedState?, of name: NameTag, in version: WatermarkLog.TableVersion) {
-            if version != self.version || looked.count >= Self.capacity { looked = [:] }
+            if version != self.version || looked.count >= Self.capacity { looked.removeAll(keepingCapacity: true) }
             self.version = version
             looked[name] = .some(state)
         }

@@ -139,9 +139,13 @@ package struct BlobContext: Hashable, Sendable {
     ///   - name: The name of a record or a named stream; empty for a nameless stream.
     package init(group: String, kind: BlobKind, name: String) {
         self.kind = kind
-        groupTag = GroupTag(bytes: Self.tag(.groupTag, Self.lengthPrefixed(group)))
-        nameTag = NameTag(
-            bytes: Self.tag(.nameTag, Self.lengthPrefixed(group) + [kind.rawValue] + Self.lengthPrefixed(name)))
+        var input: [UInt8] = []
+        input.reserveCapacity(9 + group.utf8.count + name.utf8.count)
+        Self.append(group, to: &input)
+        groupTag = GroupTag(bytes: Self.tag(.groupTag, input))
+        input.append(kind.rawValue)
+        Self.append(name, to: &input)
+        nameTag = NameTag(bytes: Self.tag(.nameTag, input))
     }
 
     /// Creates the context of a blob of unknown name from its header, as a survey does to verify a named stream.
@@ -149,14 +153,16 @@ package struct BlobContext: Hashable, Sendable {
     /// A blob that opens in it is authentic and belongs to the group. Its place is not checked.
     package init(group: String, kind: BlobKind, nameTag: NameTag) {
         self.kind = kind
-        groupTag = GroupTag(bytes: Self.tag(.groupTag, Self.lengthPrefixed(group)))
+        var input: [UInt8] = []
+        Self.append(group, to: &input)
+        groupTag = GroupTag(bytes: Self.tag(.groupTag, input))
         self.nameTag = nameTag
     }
 
-    /// Returns the length as 4 little-endian bytes, then the UTF-8 bytes, so that two inputs never run into each other.
-    private static func lengthPrefixed(_ text: String) -> [UInt8] {
-        let bytes = Array(text.utf8)
-        return withUnsafeBytes(of: UInt32(bytes.count).littleEndian) { Array($0) } + bytes
+    /// Appends the length as 4 little-endian bytes, then the UTF-8 bytes, so that two inputs never run into each other.
+    private static func append(_ text: String, to input: inout [UInt8]) {
+        withUnsafeBytes(of: UInt32(text.utf8.count).littleEndian) { input.append(contentsOf: $0) }
+        input.append(contentsOf: text.utf8)
     }
 
     private static func tag(_ use: Personalization, _ input: [UInt8]) -> Bytes16 {
