@@ -140,7 +140,7 @@ let package = Package(
         .target(
             name: "SealedStateSQLite",
             dependencies: [
-                "SealedBackends", "FileMonitoring", "SharedFiles",
+                "SealedBackends", "FileMonitoring", "SharedFiles", "CLinux",
                 .target(name: "CSQLite", condition: .when(traits: ["SQLite"])),
             ],
             path: "Sources/Kits/SealedStateSQLite", swiftSettings: swiftSettings,

@@ -269,10 +269,10 @@ package enum ContainerLayout {
     package static let databaseFiles =
         [database] + ["-wal", "-shm", "-journal"].map { database + $0 } + [movedDatabase]
 
-    /// Returns whether a path below the container is a file of the database. Only SQLite may open them in a process:
-    /// closing any descriptor of one ends the process's locks on it.
+    /// Returns whether a path below the container is a file of the database, or of one that was not finished. Only SQLite
+    /// may open them in a process: closing any descriptor of one ends the process's locks on it.
     package static func isDatabase(_ path: some StringProtocol) -> Bool {
-        databaseFiles.contains { path == $0 }
+        databaseFiles.contains { path == $0 } || path.hasPrefix(database + ".new.")
     }
 
     /// The prefix of the reserves for deletions, one per user, followed by the user's number.

@@ -265,16 +265,22 @@ public struct BlobHead: Hashable, Sendable {
 
 /// Distinguishes the blobs that a record has had: the commitment, which is another one for each sealing.
 public struct BlobVersion: Hashable, Sendable {
+    private let words: SIMD4<UInt64>
+
     /// 32 bytes.
-    public let bytes: [UInt8]
+    public var bytes: [UInt8] { withUnsafeBytes(of: words) { Array($0) } }
 
     /// Reads the version of a blob: bytes 144 to 175. A fragment that is shorter, which no reader accepts, has its own
     /// first 32 bytes, padded with zero.
     ///
     /// - Parameter blob: The blob, or its first 176 bytes.
     public init(of blob: [UInt8]) {
-        let part = blob.count >= BlobHead.size ? blob[144..<BlobHead.size] : blob.prefix(32)
-        bytes = part + [UInt8](repeating: 0, count: 32 - part.count)
+        words = blob.withUnsafeBytes { blob in
+            var words = SIMD4<UInt64>()
+            let part = blob.count >= BlobHead.size ? blob[144..<BlobHead.size] : blob.prefix(32)
+            withUnsafeMutableBytes(of: &words) { $0.copyBytes(from: part) }
+            return words
+        }
     }
 }
 

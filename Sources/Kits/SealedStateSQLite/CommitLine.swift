@@ -98,7 +98,7 @@ final class CommitLine: Sendable {
             let connection = try writer.open()
             try connection.query(.begin, "write")
             let result = try body(connection)
-            try connection.query(.commit, "write")
+            try connection.query(.commit, SQLiteConnection.commit)
             return result
         } catch {
             writer.abandon(after: error)
@@ -132,15 +132,15 @@ final class CommitLine: Sendable {
     /// Makes the commits of a group in one transaction; returns the outcome of each.
     private func made(_ group: [Ticket]) -> [Result<Void, BackendError>] {
         let connection: SQLiteConnection
-        let outcomes: [Result<Void, BackendError>]
+        let (outcomes, isChanged): ([Result<Void, BackendError>], Bool)
         do throws(BackendError) {
             connection = try writer.open()
-            outcomes = try prepared(group, connection)
+            (outcomes, isChanged) = try prepared(group, connection)
         } catch {
             writer.abandon(after: error)
             return group.map { _ in .failure(error) }
         }
-        do throws(BackendError) { try connection.query(.commit, "write") } catch {
+        do throws(BackendError) { try connection.query(.commit, SQLiteConnection.commit) } catch {
             writer.abandon(after: error)
             // After a failed sync the pages may still reach the disk.
             let failure =
@@ -149,14 +149,15 @@ final class CommitLine: Sendable {
             return outcomes.map { if case .success = $0 { .failure(failure) } else { $0 } }
         }
         // The write to the log was notified before its sync; the commit is visible only now.
-        connection.announce()
+        if isChanged { connection.announce() }
         return outcomes
     }
 
-    /// Makes the changes of a group in a transaction that is not committed yet; returns the outcome of each.
+    /// Makes the changes of a group in a transaction that is not committed yet; returns the outcome of each, and whether
+    /// there are changes.
     private func prepared(
         _ group: [Ticket], _ connection: SQLiteConnection
-    ) throws(BackendError) -> [Result<Void, BackendError>] {
+    ) throws(BackendError) -> ([Result<Void, BackendError>], isChanged: Bool) {
         var outcomes: [Result<Void, BackendError>] = []
         try connection.setDurable(group.contains(where: \.isDurable))
         try connection.query(.begin, "write")
@@ -168,7 +169,7 @@ final class CommitLine: Sendable {
         if end.number / 1000 != before / 1000 {
             try connection.query(.trim, "write", [.integer(end.number - Self.keptChanges)])
         }
-        return outcomes
+        return (outcomes, end.number != before)
     }
 
     /// The number of the last change, and the tag of the changes of this transaction.
@@ -197,47 +198,53 @@ final class CommitLine: Sendable {
     private func make(
         _ ticket: Ticket, _ connection: SQLiteConnection, _ end: inout Revision
     ) throws(BackendError) -> Result<Void, BackendError> {
+        var rows: [Int64?] = []
         for (index, write) in ticket.writes.enumerated() {
-            guard try holds(write, connection) else {
+            let (row, holds) = try row(of: write, connection)
+            guard holds else {
                 return .failure(
                     BackendError(
                         .conflict, "write", write.key.name, "Another blob is stored than the condition states.",
                         index: index))
             }
+            rows.append(row)
         }
-        for write in ticket.writes { try apply(write, connection, &end) }
+        // A row that this commit inserts may get the number of one that it has removed.
+        var hasRemoved = false
+        for (write, row) in zip(ticket.writes, rows) {
+            try apply(write, at: hasRemoved ? nil : row, connection, &end)
+            hasRemoved = hasRemoved || write.change == .remove
+        }
         return .success(())
     }
 
-    private func holds(_ write: BackendWrite, _ connection: SQLiteConnection) throws(BackendError) -> Bool {
-        if write.condition == .any { return true }
-        var head: [UInt8]?
-        try connection.query(.head, "write", [.text(write.key.name)]) { head = $0.bytes(1) }
-        return write.condition == head.map { .version(BlobVersion(of: $0)) } ?? .absent
+    /// Returns the row of the record, if the condition needed it, and whether the condition holds.
+    private func row(
+        of write: BackendWrite, _ connection: SQLiteConnection
+    ) throws(BackendError) -> (id: Int64?, holds: Bool) {
+        if write.condition == .any { return (nil, true) }
+        var (id, head): (Int64?, [UInt8]?)
+        try connection.query(.head, "write", [.text(write.key.name)]) { (head, id) = ($0.bytes(1), $0.integer(2)) }
+        return (id, write.condition == head.map { .version(BlobVersion(of: $0)) } ?? .absent)
     }
 
     private func apply(
-        _ write: BackendWrite, _ connection: SQLiteConnection, _ end: inout Revision
+        _ write: BackendWrite, at id: Int64?, _ connection: SQLiteConnection, _ end: inout Revision
     ) throws(BackendError) {
         let name = SQLiteValue.text(write.key.name)
         switch write.change {
         case .nothing: return
         case .put(let blob):
             let split = min(BlobHead.size, blob.count)
-            let row = [name, .integer(end.number + 1), .blob(blob[..<split]), .blob(blob[split...])]
-            // The usual case first: an insertion looks for the end of the table as well.
-            if write.condition.isPresent { try connection.query(.replace, "write", row) }
-            if !write.condition.isPresent || connection.changedRows == 0 { try connection.query(.put, "write", row) }
+            let values = [.integer(end.number + 1), SQLiteValue.blob(blob[..<split]), .blob(blob[split...])]
+            if let id {
+                try connection.query(.replace, "write", [.integer(id)] + values)
+            } else {
+                try connection.query(.put, "write", [name] + values)
+            }
         case .remove: try connection.query(.remove, "write", [name])
         }
         try note(write.key.name, connection, &end)
-    }
-}
-
-extension BackendWrite.Condition {
-    /// The condition holds only where there is a blob.
-    fileprivate var isPresent: Bool {
-        if case .version = self { true } else { false }
     }
 }
 #endif

@@ -1,4 +1,5 @@
 #if SQLite
+internal import CLinux
 internal import Dispatch
 internal import FileMonitoring
 internal import Glibc
@@ -91,7 +92,7 @@ final class SQLiteBackend: SealedBackend {
         return String(cString: resolved)
     }
 
-    /// Creates the database under another name and links it: no process sees it unfinished, and a killed one leaves
+    /// Creates the database under another name and renames it: no process sees it unfinished, and a killed one leaves
     /// nothing that others would replay.
     private static func createDatabase(_ path: String) throws(BackendError) {
         if access(path, F_OK) == 0 { return }
@@ -105,8 +106,17 @@ final class SQLiteBackend: SealedBackend {
         guard mknod(temporary, S_IFREG | 0o600, 0) == 0 else { throw failure("create", temporary) }
         defer { for end in ["", "-wal", "-shm", "-journal"] { unlink(temporary + end) } }
         _ = try SQLiteConnection(temporary, isNew: true)
-        // Another process may have made it in the meantime.
-        if link(temporary, path) < 0 && errno != EEXIST { throw failure("create", path) }
+        // Another process may have made it in the meantime. A second name is no way: reading the file by it
+        // would end this process's locks.
+        let result = clinux_rename_new(AT_FDCWD, temporary, path)
+        switch -result {
+        case 0, EEXIST: break
+        // The file system has no such renaming; the search for blobs leaves the second name out.
+        case EINVAL, ENOSYS: if link(temporary, path) < 0 && errno != EEXIST { throw failure("create", path) }
+        case let number:
+            errno = number
+            throw failure("create", path)
+        }
         try SQLiteConnection.syncDirectory(of: path)
     }
 
@@ -229,11 +239,17 @@ final class SQLiteBackend: SealedBackend {
         let (start, end) = (last < prefix ? prefix : last, prefix + "\u{7F}")
         return try reading { connection throws(BackendError) in
             var heads: [BlobHead] = []
+            var isSorted = true
             try connection.rows(of: .scan, "list", [.text(start), .text(end)]) { row in
                 if let name = row.name(0), name != last {
+                    // A damaged index could return the same names again, without an end.
+                    isSorted = name > (heads.last?.key.name ?? last)
                     heads.append(BlobHead(BackendKey(name), bytes: row.bytes(1)))
                 }
-                return heads.count < limit
+                return isSorted && heads.count < limit
+            }
+            guard isSorted else {
+                throw BackendError(.damaged, "list", path, "The names in its index are not in order.")
             }
             return heads
         }

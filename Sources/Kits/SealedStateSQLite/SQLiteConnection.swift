@@ -19,7 +19,7 @@ final class SQLiteConnection {
             switch self {
             case .read: "SELECT rev, head, body FROM record WHERE name = ?1"
             case .size: "SELECT length(head) + length(body) FROM record WHERE name = ?1"
-            case .head: "SELECT rev, \(Self.boundedHead) FROM record WHERE name = ?1 AND typeof(head) = 'blob'"
+            case .head: "SELECT rev, \(Self.boundedHead), id FROM record WHERE name = ?1 AND typeof(head) = 'blob'"
             case .scan:
                 """
                 SELECT name, \(Self.boundedHead) FROM record WHERE name >= ?1 AND name < ?2 AND typeof(head) = 'blob' \
@@ -30,7 +30,7 @@ final class SQLiteConnection {
                 INSERT INTO record(name, rev, head, body) VALUES(?1, ?2, ?3, ?4) \
                 ON CONFLICT(name) DO UPDATE SET rev = excluded.rev, head = excluded.head, body = excluded.body
                 """
-            case .replace: "UPDATE record SET rev = ?2, head = ?3, body = ?4 WHERE name = ?1"
+            case .replace: "UPDATE record SET rev = ?2, head = ?3, body = ?4 WHERE id = ?1"
             case .remove: "DELETE FROM record WHERE name = ?1"
             case .note: "INSERT INTO change(rev, name, tag) VALUES(?1, ?2, ?3)"
             case .lastChange: "SELECT coalesce(max(rev), 0) FROM change"
@@ -173,9 +173,6 @@ final class SQLiteConnection {
         _ = sqlite3_limit(database, SQLITE_LIMIT_LENGTH, Int32(clamping: max(0, size)) | 0x3FF)
     }
 
-    /// The number of rows that the last change has changed.
-    var changedRows: Int64 { sqlite3_changes64(database) }
-
     private func compiled(_ statement: Statement, _ operation: String) throws(BackendError) -> OpaquePointer {
         if let known = statements[statement.rawValue] { return known }
         var compiled: OpaquePointer?
@@ -198,6 +195,11 @@ final class SQLiteConnection {
             errno: sqlite3_system_errno(database))
     }
 
+    /// The operation of a commit: after a failure it is not known what is in the log.
+    static let commit = "commit"
+    /// SQLITE_IOERR_FSYNC and SQLITE_IOERR_DIR_FSYNC, which are macros of an expression.
+    private static let syncFailures = [SQLITE_IOERR | 4 << 8, SQLITE_IOERR | 5 << 8]
+
     static func failure(
         _ number: Int32, _ operation: String, _ path: String, _ reason: String, errno: Int32 = 0
     ) -> BackendError {
@@ -205,7 +207,11 @@ final class SQLiteConnection {
             switch number & 0xFF {
             case SQLITE_BUSY, SQLITE_LOCKED: .timeout
             case SQLITE_FULL: .full
-            case SQLITE_IOERR where errno == EDQUOT: .quotaExceeded
+            // After a failed sync it is not known what is on the disk.
+            case SQLITE_IOERR where syncFailures.contains(number): .io
+            case SQLITE_IOERR where operation == commit: .io
+            case SQLITE_IOERR where errno == EDQUOT, SQLITE_CANTOPEN where errno == EDQUOT: .quotaExceeded
+            case SQLITE_IOERR where errno == ENOSPC, SQLITE_CANTOPEN where errno == ENOSPC: .full
             case SQLITE_READONLY: .readOnly
             case SQLITE_PERM, SQLITE_AUTH: .denied
             case SQLITE_CORRUPT, SQLITE_NOTADB: .damaged

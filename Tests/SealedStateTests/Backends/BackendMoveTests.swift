@@ -165,6 +165,16 @@ import Testing
         #expect(try move(to: "sqlite") == 1)
     }
 
+    /// A file that is no database is given no name, which would make the container unusable.
+    @Test(arguments: ["no database", ""]) func aForeignFileGetsNoName(contents: String) throws {
+        _ = try filesOnly()
+        #expect(try ChildProcess.run("/bin/mkdir", ["-p", support]).exitCode == 0)
+        try SystemFile.write(database, Array(contents.utf8))
+        #expect(code { _ = try move(to: "sqlite") } != nil)
+        #expect(!SystemFile.exists(fixture.container + "/.sealedstate.backend"))
+        #expect(try filesOnly().write(Note(text: "one", number: 1)) == 1)
+    }
+
     private func filesOnlyContainer() async throws {
         // The empty container was named by the store that was opened first.
         #expect(try move(to: "files") == 0)

@@ -65,6 +65,24 @@ import Testing
         try store.write(note(of: 20_000), named: "after")
     }
 
+    /// The last program that closes a database removes the files beside it; the next one needs space for them.
+    @Test(.enabled(if: SmallFileSystem.isPossible, "needs root and the right to mount"))
+    func aDatabaseIsOpenedOnAFullDisk() throws {
+        mkdir(fixture.place.path("Containers"), 0o700)
+        mkdir(fixture.container, 0o700)
+        let disk = try SmallFileSystem(at: fixture.container, options: "size=2m")
+        do {
+            let store = try open()
+            for number in 0..<4 { try store.write(note(of: 2000), named: "n\(number)") }
+        }
+        #expect(!SystemFile.exists(database + "-wal"))
+        try disk.fillBytes()
+        let store = try open()
+        #expect(try store.read(Note.self, named: "n3") == note(of: 2000))
+        try store.delete(named: "n0")
+        #expect(code { _ = try store.read(Note.self, named: "n0") } == .absent)
+    }
+
     /// A removed database is never made again: its records would be absent without a reason.
     @Test func aMissingDatabaseIsAnError() throws {
         try open().write(Note(text: "one"))
@@ -187,6 +205,67 @@ import Testing
         let status = try store.rotationStatus()
         #expect(status.unknown.contains { $0.path.hasSuffix("Records.sqlite") })
         #expect(status.keys.first { $0.epoch == 1 }?.obstacles.isEmpty == false)
+    }
+
+    /// The name of a database was lost, and a program without that backend has written files beside it.
+    @Test func aDatabaseWithoutANameHoldsUpARotation() throws {
+        try open().write(Note(text: "one"))
+        unlink(fixture.container + "/.sealedstate.backend")
+        let store = try fixture.open()
+        try store.write(Note(text: "two"), named: "two")
+        let first = try store.rotate()
+        #expect(!first.isCompleted)
+        let status = try store.rotationStatus()
+        #expect(status.unknown.contains { $0.path.hasSuffix("Records.sqlite") })
+        // Set aside, it is still a database of records.
+        #expect(rename(database, database + ".moved") == 0)
+        let second = try store.rotate()
+        #expect(!second.isCompleted)
+    }
+
+    /// A program was killed after it had made the database and before it named it; another one has written files.
+    @Test func anEmptyDatabaseHoldsUpNoRotation() throws {
+        _ = try open()
+        unlink(fixture.container + "/.sealedstate.backend")
+        try fixture.open().write(Note(text: "one"))
+        let examined = try open().rotate()
+        #expect(examined.isCompleted)
+        // Without the backend a program cannot examine it.
+        let unexamined = try fixture.open().rotate()
+        #expect(!unexamined.isCompleted)
+    }
+
+    /// Values that are read together are compared; nothing is written for that.
+    @Test func aViewWritesNothing() throws {
+        let store = try open()
+        for name in ["a", "b"] { try store.write(Note(text: name), named: name) }
+        let size = try SystemFile.read(database + "-wal").count
+        for _ in 0..<10 {
+            try store.transaction { transaction in
+                for name in ["a", "b"] {
+                    let text = try transaction.read(Note.self, named: name).text
+                    #expect(text == name)
+                }
+            }
+        }
+        #expect(try SystemFile.read(database + "-wal").count == size)
+    }
+
+    /// A further name of the database's file: reading it would end this process's locks.
+    @Test func noFileOfADatabaseIsSearched() throws {
+        let store = try open()
+        try store.write(Note(text: "one"))
+        let second = database + ".new.5eed"
+        #expect(link(database, second) == 0)
+        #expect(try store.rotationStatus().unknown.isEmpty)
+        #expect(ContainerLayout.isDatabase("Library/Application Support/Records.sqlite.new.5eed"))
+    }
+
+    /// A record of a database may have a name like a path of the quarantine.
+    @Test func aRecordIsNoCopyInQuarantine() throws {
+        let store = try open()
+        try store.write(Note(text: "one"), named: "Quarantine/x")
+        #expect(try store.rotationStatus().keys.first { $0.epoch == 1 }?.blobCount == 1)
     }
 
     /// A reset has held the lock that the move has waited for.

@@ -238,6 +238,46 @@ import Testing
         #expect(try other.read(Note.self, named: "b").number == 2)
     }
 
+    /// The values that a transaction reads are those of one moment, also where it writes none.
+    @Test func aViewThatWasOvertakenIsMadeAgain() throws {
+        let fixture = try StoreFixture()
+        let memory = MemoryBackend(seed: 2)
+        let store = try fixture.open { $0.backend = memory }
+        for name in ["a", "b"] { try store.write(Note(text: name, number: 1), named: name) }
+        let place = try TemporaryDirectory()
+        _ = try ChildProcess.run("/bin/cp", ["-a", fixture.place.path + "/.", place.path])
+        var options = StoreOptions()
+        options.backend = memory
+        let other = try SealedStore(group: fixture.group, in: GroupsHome(root: place.path), options: options)
+        var views: [[Int]] = []
+        try store.transaction { transaction in
+            let first = try transaction.read(Note.self, named: "a").number
+            if views.isEmpty {
+                try other.transaction { other in
+                    for name in ["a", "b"] { try other.update(Note.self, named: name) { $0.number = 2 } }
+                }
+            }
+            views.append([first, try transaction.read(Note.self, named: "b").number])
+        }
+        #expect(views == [[1, 2], [2, 2]])
+    }
+
+    /// A lost answer to a comparison is no failure: nothing was changed.
+    @Test(arguments: [UInt64(1), 2, 3]) func aViewOutlivesLostAnswers(seed: UInt64) throws {
+        let fixture = try StoreFixture()
+        let memory = MemoryBackend(seed: seed, faults: .init(indeterminate: 0.4))
+        let store = try fixture.open { $0.backend = memory }
+        try store.transaction { transaction in
+            for name in ["a", "b"] { try transaction.write(Note(text: name, number: 1), named: name) }
+        }
+        for _ in 0..<20 {
+            let sum = try store.transaction { transaction in
+                try ["a", "b"].reduce(0) { try $0 + transaction.read(Note.self, named: $1).number }
+            }
+            #expect(sum == 2)
+        }
+    }
+
     /// A refused blob is replaced, and kept.
     @Test func aRefusedBlobIsReplacedAndKept() throws {
         let fixture = try StoreFixture()

@@ -47,7 +47,7 @@ package struct RecordedCalls {
     }
 
     private static let unknown: Set = [
-        "pwritev", "pwritev2", "copy_file_range", "sendfile", "renameat2", "symlinkat", "symlink", "truncate",
+        "pwritev", "pwritev2", "copy_file_range", "sendfile", "symlinkat", "symlink", "truncate",
     ]
 
     /// Reads `name(argument, argument) = result`.
@@ -78,7 +78,8 @@ package struct RecordedCalls {
 
     private static let interesting: Set = [
         "openat", "openat2", "open", "close", "fcntl", "dup", "lseek", "write", "pwrite64", "ftruncate", "fallocate",
-        "fsync", "fdatasync", "rename", "renameat", "link", "linkat", "unlink", "unlinkat", "mkdir", "mkdirat",
+        "fsync", "fdatasync", "rename", "renameat", "renameat2", "link", "linkat", "unlink", "unlinkat", "mkdir",
+        "mkdirat",
         "mknod", "mknodat", "rmdir",
     ]
 

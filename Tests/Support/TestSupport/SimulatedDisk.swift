@@ -181,7 +181,7 @@ package struct SimulatedDisk {
         let arguments = call.arguments
         switch call.name {
         case "rename": return move(text(arguments[0]), text(arguments[1]))
-        case "renameat": return move(path(arguments[0], arguments[1]), path(arguments[2], arguments[3]))
+        case "renameat", "renameat2": return move(path(arguments[0], arguments[1]), path(arguments[2], arguments[3]))
         case "link": return link(present(text(arguments[0])), text(arguments[1]))
         case "linkat":
             let source = text(arguments[1])

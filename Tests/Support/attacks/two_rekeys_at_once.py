@@ -33,6 +33,7 @@ class Reading:
             self.count += 1
             if found.status != 0:
                 self.codes.add(found.code)
+            time.sleep(0.02)
 
     def end(self):
         self.ends.set()

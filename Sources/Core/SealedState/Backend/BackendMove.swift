@@ -46,6 +46,8 @@ package struct BackendMove {
             let names = try names(of: files)
             if known.hasDatabase {
                 if names.isEmpty {
+                    // A database that cannot be opened gets no name.
+                    _ = try known.data(of: provider, isNew: false)
                     try known.setName(provider.name)
                     return nil
                 }
@@ -58,7 +60,7 @@ package struct BackendMove {
                 try requireNamed(lock)
                 try known.setName(provider.name)
             } catch {
-                if (try? known.name()) == .some(nil) { try? removeDatabase() }
+                if known.isUnnamed { try? removeDatabase() }
                 throw error
             }
             try remove(names)
@@ -74,7 +76,12 @@ package struct BackendMove {
         try withoutWriters { lock throws(StoreError) in
             try putBack()
             guard let backend = try known.open(provider) else {
-                if known.hasDatabase { try setAsideDatabase(besides: names(of: files)) }
+                if known.hasDatabase {
+                    try setAsideDatabase(besides: names(of: files))
+                } else if hasMovedDatabase {
+                    // All its records were in files before the name was removed. No program may read it again.
+                    try known.setAside(ContainerLayout.databaseFiles)
+                }
                 return nil
             }
             try known.setAside(paths(of: names(of: files)))
@@ -111,8 +118,11 @@ package struct BackendMove {
 
     /// The container names its database, which has left its place. While the name is there the move is not made.
     private var isHalfway: Bool {
-        !known.hasDatabase && ((try? known.name()) ?? nil) != nil
-            && (try? container.root.attributes(ContainerLayout.movedDatabase))?.kind == .regular
+        !known.hasDatabase && ((try? known.name()) ?? nil) != nil && hasMovedDatabase
+    }
+
+    private var hasMovedDatabase: Bool {
+        (try? container.root.attributes(ContainerLayout.movedDatabase))?.kind == .regular
     }
 
     // MARK: Steps

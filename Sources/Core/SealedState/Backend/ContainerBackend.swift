@@ -43,7 +43,13 @@ package struct ContainerBackend {
     ) throws(StoreError) -> (any SealedBackend)? {
         let known = ContainerBackend(of: container)
         do throws(StoreError) { return try known.open(provider) } catch {
-            guard let provider, (error.cause as? BackendError)?.code == .gone else { throw error }
+            guard let provider else { throw error }
+            if error.code == .noSpace || error.code == .quotaExceeded {
+                // Also a program that will only delete records needs space for the index of the log.
+                BackendSpace(of: container).release()
+                return try known.open(provider)
+            }
+            guard (error.cause as? BackendError)?.code == .gone else { throw error }
             // Another program is moving the records into files, or was killed while it did.
             try BackendMove(of: container, provider, timeout: .seconds(5)).undo()
             return try known.open(provider)
@@ -113,6 +119,11 @@ package struct ContainerBackend {
     /// There is a database in its place.
     var hasDatabase: Bool { (try? root.exists(ContainerLayout.database)) != false }
 
+    /// The container names no backend. One whose name cannot be read may have it.
+    var isUnnamed: Bool {
+        do throws(StoreError) { return try name() == nil } catch { return false }
+    }
+
     /// The name in the container.
     package func name() throws(StoreError) -> String? {
         do throws(FileError) {
@@ -146,7 +157,11 @@ extension RecordReader {
         if let backend = try ContainerBackend.open(of: container, provider) { return backend }
         guard let provider else { return nil }
         // Without its name a database would be forgotten, and files would be written beside it.
-        if known.hasDatabase, try isEmpty(files, container), !creating { try known.requireNoRecords(of: provider) }
+        if known.hasDatabase, try isEmpty(files, container), !creating {
+            // A move may have named it meanwhile.
+            if let backend = try ContainerBackend.open(of: container, provider) { return backend }
+            try known.requireNoRecords(of: provider)
+        }
         guard creating, try isEmpty(files, container) else { return nil }
         // A writer of files examines the name under its record's lock.
         let lock: HeldLock
@@ -187,7 +202,9 @@ package struct ContainerSuccessor {
         withoutKeysOf container: GroupContainer, _ provider: (any BackendProvider)?
     ) throws(StoreError) {
         group = container.group
-        self.provider = try ContainerBackend(of: container).require(provider) ? provider : nil
+        // A container that a unix group may write gets files: a member may have planted the name.
+        let isNamed = container.sharing == .ownerOnly ? try ContainerBackend(of: container).require(provider) : false
+        self.provider = isNamed ? provider : nil
         certificate = nil
     }
 
@@ -242,6 +259,9 @@ struct BackendSpace {
 
     func keepReserve() { reserve.keep() }
 
+    /// Makes the reserved space free until the next deletion.
+    func release() { reserve.release() }
+
     /// The container still has a backend other than files.
     var isNamed: Bool { (try? root.exists(ContainerLayout.backend)) ?? true }
 
@@ -249,24 +269,21 @@ struct BackendSpace {
     func commit(
         _ writes: [BackendWrite], to backend: any SealedBackend, durability: Durability
     ) throws(BackendError) {
+        let changes = writes.filter { $0.change != .nothing }
+        let isDeletion = !changes.isEmpty && changes.allSatisfy { $0.isDeletion || $0.change == .remove }
         let size = writes.reduce(0) { sum, write in
             if case .put(let blob) = write.change { sum + blob.count } else { sum }
         }
         if let first = writes.last, size > 0 {
             do throws(FileError) {
-                let isDeletion = writes.allSatisfy { $0.isDeletion || $0.change == .nothing }
                 try quota.admit(first.key.name, size: size, isDeletion: isDeletion) {
                     // Read only near the limit.
-                    writes.reduce(0) { sum, write in
-                        write.change == .nothing ? sum : sum + Self.size(of: write.key, in: backend)
-                    }
+                    changes.reduce(0) { $0 + Self.size(of: $1.key, in: backend) }
                 }
             } catch { throw BackendError(error, "write", first.key) }
         }
         do throws(BackendError) { try backend.commit(writes, durability: durability) } catch {
-            guard error.code == .full || error.code == .quotaExceeded, writes.contains(where: \.isDeletion) else {
-                throw error
-            }
+            guard error.code == .full || error.code == .quotaExceeded, isDeletion else { throw error }
             reserve.release()
             try backend.commit(writes, durability: durability)
         }

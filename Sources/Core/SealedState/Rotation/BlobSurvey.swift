@@ -26,7 +26,8 @@ struct SurveyedBlob {
     /// The file cannot be read because another user has closed it, in a place that no record can have.
     var mayBePassedOver = false
 
-    var isInQuarantine: Bool { SealedBlobScan.isInQuarantine(path) }
+    /// A record of a backend is at no path of the container.
+    var isInQuarantine: Bool { version == nil && SealedBlobScan.isInQuarantine(path) }
 
     /// Returns the context in which a reader would open it; nil for a blob that no reader accepts at its path.
     func context(in group: AppGroup) -> BlobContext? {
@@ -73,16 +74,42 @@ struct BlobSurvey {
             try body(blob)
         }
         do throws(StoreError) {
-            if let backend = try backend() { try visitBackend(backend, keys, body) }
+            if let backend = try backend() { try visitBackend(backend, keys, body) } else { try visitUnnamed(body) }
         } catch {
             // A database in the trash that cannot be read may need any key.
             if isOfStore { throw error }
-            let path = ContainerLayout.database
-            let unread = StoreError(.file, "examine", path, error.reason, advice: error.advice, cause: error)
-            try body(SurveyedBlob(path: path, place: nil, header: .failure(unread), attributes: nil))
+            try body(Self.unread(ContainerLayout.database, error.reason, advice: error.advice, cause: error))
         }
         // A walk through a missing container finds nothing, which is no valid result.
         guard store.isInPlace else { throw store.reader.moved(Self.searching, store.group.identifier) }
+    }
+
+    /// Visits a database that the container does not name: its records may need any key.
+    private func visitUnnamed(_ body: (SurveyedBlob) throws(StoreError) -> Void) throws(StoreError) {
+        for path in [ContainerLayout.database, ContainerLayout.movedDatabase]
+        where (try? root.attributes(path))?.kind == .regular && !isWithoutRecords(path) {
+            try body(
+                Self.unread(
+                    path, "It may have records, and the container does not name it.",
+                    advice: "Use it, or set it aside: sealctl container backend sqlite or files. Or move it away."))
+        }
+    }
+
+    /// Returns `true` for a database that this program can open, and that has no records.
+    private func isWithoutRecords(_ path: String) -> Bool {
+        guard path == ContainerLayout.database, let provider = store.options.backend, provider.name != nil else {
+            return false
+        }
+        let known = ContainerBackend(of: store.group, in: root, sharing: (try? root.requireTrusted()) ?? .ownerOnly)
+        return (try? known.data(of: provider, isNew: false).scan("", after: nil, limit: 1))?.isEmpty ?? false
+    }
+
+    private static func unread(
+        _ path: String, _ reason: String, advice: String, cause: StoreError? = nil
+    ) -> SurveyedBlob {
+        SurveyedBlob(
+            path: path, place: nil,
+            header: .failure(StoreError(.file, "examine", path, reason, advice: advice, cause: cause)), attributes: nil)
     }
 
     private static let searching = "search the container of"
@@ -160,7 +187,9 @@ struct BlobSurvey {
         let path = entry.path
         let place = RecordPaths.place(of: path, in: store.group)
         // A move has set it aside; its records may need any key.
-        if SealedBlobScan.isInQuarantine(path), path.hasSuffix("/" + ContainerLayout.database) {
+        if SealedBlobScan.isInQuarantine(path),
+            [ContainerLayout.database, ContainerLayout.movedDatabase].contains(where: { path.hasSuffix("/" + $0) })
+        {
             return unknown(entry, StoreError(.file, "examine", path, "It is a database of records."))
         }
         let claimed: BlobHeader

@@ -103,7 +103,7 @@ final class KnownCertificate: Sendable {
     /// Returns `true` if the certificate that was read last is still in its place.
     func isUnchanged(_ backend: any SealedBackend) -> Bool {
         if let held = held.withLock({ $0 }) { return held.isCurrent }
-        return (try? backend.head(place.key)) == .some(nil)
+        do throws(BackendError) { return try backend.head(place.key) == nil } catch { return false }
     }
 
     func note(_ floor: Floor, _ blob: (any HeldBlob)?, accepted: Bool) {

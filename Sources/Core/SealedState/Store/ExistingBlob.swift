@@ -58,6 +58,13 @@ package final class SeenHeader {
         return condition ?? .any
     }
 
+    /// The first 176 bytes of the blob that the write was decided on, once its header was verified. The commit compares
+    /// the blob that is then stored with it, so that it need not be read again.
+    var decided: [UInt8]? {
+        guard header != nil, !isOvertaken, condition == .version(BlobVersion(of: bytes)) else { return nil }
+        return bytes
+    }
+
     /// Begins again with another decision.
     func begin() {
         condition = nil
@@ -84,10 +91,12 @@ extension RecordReader {
     ///   (docs/decisions/0004), and for a place that cannot be read.
     package func existing(at place: RecordPlace, seen: SeenHeader? = nil) throws(StoreError) -> ExistingBlob {
         if let authority, authority.governs(place.name.text) { return try governedBlob(at: place, seen) }
-        let prefix: [UInt8]?
+        var prefix = seen?.decided
         do throws(BackendError) {
-            prefix = try backend.head(place.key)?.bytes
-            if isCompared { seen?.observe(prefix) }
+            if prefix == nil {
+                prefix = try backend.head(place.key)?.bytes
+                if isCompared { seen?.observe(prefix) }
+            }
         } catch {
             // A planted link or pipe: the rename replaces it with the new blob and never follows it.
             guard error.code == .notABlob else { throw StoreError(writing: error, place.name.text) }

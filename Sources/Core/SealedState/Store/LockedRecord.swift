@@ -316,17 +316,19 @@ extension RecordWriter {
             try space.commit(writes, to: reader.backend, durability: durability)
         } catch {
             guard error.code == .indeterminate else { throw StoreError(writing: error, name) }
-            for write in writes where write.change != .nothing {
-                if try isMade(write, error) { return }
+            // All are made or none. A comparison alone is made again.
+            guard let write = writes.last(where: { $0.change != .nothing }) else {
+                throw StoreError(writing: .overtaken(BackendKey(name)), name)
             }
+            try requireMade(write, error)
         }
     }
 
-    /// Returns whether a write was made whose answer was lost.
+    /// Finds out whether a write was made whose answer was lost.
     ///
     /// - Throws: `StoreError` with a cause of `.conflict` if it was not made, and the change is made again;
     ///   `.outcomeUnknown`.
-    private func isMade(_ write: BackendWrite, _ failure: BackendError) throws(StoreError) -> Bool {
+    private func requireMade(_ write: BackendWrite, _ failure: BackendError) throws(StoreError) {
         let head: BlobHead?
         do throws(BackendError) { head = try settled(write.key) } catch { throw outcomeUnknown(write.key, error) }
         let isMade =
@@ -335,7 +337,7 @@ extension RecordWriter {
             case .remove: head == nil
             case .nothing: true
             }
-        if isMade { return true }
+        if isMade { return }
         if write.condition == head.map({ .version($0.version) }) ?? .absent {
             throw StoreError(writing: .overtaken(write.key), write.key.name)
         }

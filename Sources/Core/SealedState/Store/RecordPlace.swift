@@ -15,13 +15,18 @@ package struct RecordPlace: Sendable {
     /// The current write has just listed the name: the value of the lower class that it replaces is no downgrade.
     var isBeingRaised = false
 
-    /// - Parameter container: The name of the container's directory; for readings alone, any other works as well.
-    init(_ name: RecordName, group: String, container: String? = nil) {
+    /// - Parameters:
+    ///   - container: The name of the container's directory; for readings alone, any other works as well.
+    ///   - hasFile: Pass `false` for a place in a backend other than files.
+    init(_ name: RecordName, group: String, container: String? = nil, hasFile: Bool = true) {
         self.name = name
         context = BlobContext(group: group, kind: .record, name: name.text)
         let slot = context.nameTag.bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
         lock = LockRange(slot: UInt64(littleEndian: slot))
-        key = BackendKey(name.text, file: FileLocation(RecordFile.path(of: name), container: container ?? group))
+        key =
+            hasFile
+            ? BackendKey(name.text, file: FileLocation(RecordFile.path(of: name), container: container ?? group))
+            : BackendKey(name.text)
     }
 
     /// The path of the record's file below the container.
@@ -35,11 +40,14 @@ package final class RecordPlaces: Sendable {
 
     private let group: String
     private let container: String
+    private let hasFiles: Bool
     /// The certificate of the container.
     let certificate: KnownCertificate
     private let places = Mutex<[String: RecordPlace]>([:])
 
-    init(in container: GroupContainer) {
+    /// - Parameter hasFiles: The records are in files.
+    init(in container: GroupContainer, hasFiles: Bool) {
+        self.hasFiles = hasFiles
         group = container.group.identifier
         self.container = container.root.path.lastComponent?.string ?? group
         certificate = KnownCertificate(RecordPlace(.certificate, group: group, container: self.container))
@@ -73,11 +81,11 @@ package final class RecordPlaces: Sendable {
         // Swift compares strings by canonical equivalence, so strings of other bytes can be equal (U+212A and K). Names
         // are ASCII, whose equivalents are all longer in bytes: equal strings of equal length have the same bytes.
         if let known = places.withLock({ $0[name] }), known.name.text.utf8.count == name.utf8.count { return known }
-        let place = RecordPlace(try check(), group: group, container: container)
+        let place = RecordPlace(try check(), group: group, container: container, hasFile: hasFiles)
         // Only users' names are cached: a cached name is not checked again.
         if place.name.isReserved { return place }
         places.withLock { places in
-            if places.count >= Self.capacity { places.removeAll() }
+            if places.count >= Self.capacity { places.removeAll(keepingCapacity: true) }
             places[name] = place
         }
         return place
@@ -188,25 +196,33 @@ package struct RecordName: Hashable, Sendable, CustomStringConvertible {
     private static func fault(of text: String) -> String? {
         if text.isEmpty { return "It is empty." }
         if text.utf8.count > maximumSize { return "It has \(text.utf8.count) bytes; \(maximumSize) are allowed." }
-        let segments = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        if segments.count > maximumDepth { return "It has \(segments.count) segments; \(maximumDepth) are allowed." }
-        return segments.lazy.compactMap { fault(ofSegment: Array($0)) }.first
+        var text = text
+        return text.withUTF8 { bytes in
+            let depth = bytes.count { $0 == UInt8(ascii: "/") } + 1
+            if depth > maximumDepth { return "It has \(depth) segments; \(maximumDepth) are allowed." }
+            var rest = bytes[...]
+            while let end = rest.firstIndex(of: UInt8(ascii: "/")) {
+                if let fault = fault(ofSegment: rest[..<end]) { return fault }
+                rest = rest[(end + 1)...]
+            }
+            return fault(ofSegment: rest)
+        }
     }
 
-    private static func fault(ofSegment segment: [UInt8]) -> String? {
+    private static func fault(ofSegment segment: Slice<UnsafeBufferPointer<UInt8>>) -> String? {
         if segment.isEmpty { return "It has an empty segment." }
         if segment.count > maximumSegmentSize { return "It has a segment of over \(maximumSegmentSize) bytes." }
-        if segment[0] == UInt8(ascii: ".") { return "A segment begins with a dot." }
+        if segment.first == UInt8(ascii: ".") { return "A segment begins with a dot." }
         // Record x.sealed/y would need a directory where record x has its file.
         if segment.suffix(7).elementsEqual(".sealed".utf8) { return "A segment ends with .sealed." }
         guard let offset = segment.firstIndex(where: { !isAllowed($0) }) else { return nil }
-        return "\(what(segment, at: offset)); only a-z, A-Z, 0-9, '.', '_', '-' and '/' are allowed."
+        return "\(what(segment[offset...])); only a-z, A-Z, 0-9, '.', '_', '-' and '/' are allowed."
     }
 
     /// Returns the text for the first disallowed character: all before it are ASCII.
-    private static func what(_ segment: [UInt8], at offset: Int) -> String {
-        if segment[offset] == 0x20 { return "It has a space in it" }
-        let rest = String(decoding: segment[offset...], as: UTF8.self)
+    private static func what(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+        if bytes.first == 0x20 { return "It has a space in it" }
+        let rest = String(decoding: bytes, as: UTF8.self)
         return "It has '\(rest.prefix(1).description.printable)' in it"
     }
 

@@ -35,8 +35,7 @@ package final class RecordReader: Sendable {
 
     /// - Parameter creating: An empty container gets the backend of the options.
     init(
-        _ container: GroupContainer, places: RecordPlaces, vault: Vault, authority: RosterAuthority?,
-        options: StoreOptions, creating: Bool
+        _ container: GroupContainer, vault: Vault, authority: RosterAuthority?, options: StoreOptions, creating: Bool
     ) throws(StoreError) {
         group = container.group
         containerPath = container.path
@@ -49,7 +48,7 @@ package final class RecordReader: Sendable {
         space = other == nil || options.backend?.name == nil ? nil : BackendSpace(of: container)
         watches = BackendWatches(of: backend)
         self.options = options
-        self.places = places
+        places = RecordPlaces(in: container, hasFiles: other == nil)
         keys = RecordKeys(vault: vault)
         watermarks = vault.watermarks
         self.authority = authority

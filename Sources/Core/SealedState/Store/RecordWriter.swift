@@ -46,7 +46,7 @@ package struct RecordWriter: Sendable {
             try keys.lowerClass(place)
             return sequence
         }
-        return try raisingToExisting(place, to: payload.protection ?? protection(at: place, seen), seen) {
+        return try raisingToExisting(place, to: payload.protection ?? protection(at: place, seen)) {
             place throws(StoreError) in
             try locked(place, request, seen) { record throws(StoreError) in try record.write(payload, request) }
         }
@@ -59,7 +59,7 @@ package struct RecordWriter: Sendable {
         refreshKeyring()
         let seen = SeenHeader()
         let protection = Record.protection.stated ?? protection(at: place, seen)
-        return try raisingToExisting(place, to: protection, seen) { place throws(StoreError) in
+        return try raisingToExisting(place, to: protection) { place throws(StoreError) in
             try locked(place, request, seen) { record throws(StoreError) -> (result: Result, sequence: UInt64)? in
                 // Before the change: `change` runs once.
                 if try record.isUnlisted() { return nil }
@@ -87,7 +87,7 @@ package struct RecordWriter: Sendable {
         }
         if let sequence { return sequence }
         refreshKeyring()
-        return try raisingToExisting(place, to: keys.deletionProtection(at: place), seen) { place throws(StoreError) in
+        return try raisingToExisting(place, to: keys.deletionProtection(at: place)) { place throws(StoreError) in
             try locked(place, request, seen) { record throws(StoreError) in try record.delete(request) }
         }
     }
@@ -211,11 +211,11 @@ extension RecordWriter {
     /// nil and runs once more with the name listed: a list of names that was restored from before the name's first
     /// write would otherwise lower the class.
     private func raisingToExisting<Result>(
-        _ place: RecordPlace, to protection: ProtectionClass, _ seen: SeenHeader,
+        _ place: RecordPlace, to protection: ProtectionClass,
         _ body: (RecordPlace) throws(StoreError) -> Result?
     ) throws(StoreError) -> Result {
-        if let result = try raising(place, to: protection, seen, body) { return result }
-        if let result = try raising(place, to: .whenUnlocked, seen, body) { return result }
+        if let result = try raising(place, to: protection, body) { return result }
+        if let result = try raising(place, to: .whenUnlocked, body) { return result }
         throw StoreError(
             .conflict, "write", place.name.text,
             "Another program removed its name from the vault's list in the meantime.",
@@ -225,7 +225,7 @@ extension RecordWriter {
     /// Prepares the key of a class, which lists a name that is raised, and writes. If the write fails, a name that it
     /// has raised is lowered again: otherwise the stored value would become unreadable.
     func raising<Result>(
-        _ place: RecordPlace, to protection: ProtectionClass, _ seen: SeenHeader,
+        _ place: RecordPlace, to protection: ProtectionClass,
         _ body: (RecordPlace) throws(StoreError) -> Result
     ) throws(StoreError) -> Result {
         var place = place
@@ -234,15 +234,15 @@ extension RecordWriter {
             try keys.prepareKey(for: protection, named: place.name.text)
             return try body(place)
         } catch {
-            lowerAgain(place, seen)
+            lowerAgain(place)
             throw error
         }
     }
 
     /// Ends the protection of a name that was listed for a write that was not made.
-    func lowerAgain(_ place: RecordPlace, _ seen: SeenHeader) {
+    func lowerAgain(_ place: RecordPlace) {
         guard place.isBeingRaised, keys.isProtected(place),
-            case .value(let header)? = try? reader.existing(at: place, seen: seen),
+            case .value(let header)? = try? reader.existing(at: place),
             keys.protection(of: header) == .afterFirstUnlock
         else { return }
         try? keys.lowerClass(place)

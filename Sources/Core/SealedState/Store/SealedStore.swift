@@ -80,8 +80,7 @@ public final class SealedStore: Sendable {
             throw StoreError(roster: error, "find the roster of")
         }
         let reader = try RecordReader(
-            container, places: RecordPlaces(in: container), vault: vault, authority: authority,
-            options: options, creating: creating)
+            container, vault: vault, authority: authority, options: options, creating: creating)
         self.init(vault, home, container, reader)
         try reader.requireStateAboveFloor()
     }
@@ -104,7 +103,7 @@ public final class SealedStore: Sendable {
         self.init(
             store.vault, store.home, container,
             try RecordReader(
-                container, places: RecordPlaces(in: container), vault: store.vault,
+                container, vault: store.vault,
                 authority: store.authority?.moved(to: container.root), options: store.options, creating: false))
     }
 

@@ -83,8 +83,8 @@ extension SealedStore {
     ///     is entered in the vault before.
     /// - Returns: The result of `body`.
     /// - Throws: `StoreError`, as `write`; `.declined` with the closure's error as its `cause` when `body` threw. A
-    ///   `StoreError` that `body` throws is rethrown unchanged. `.backendUnknown` if the backend writes fewer records at
-    ///   a time.
+    ///   `StoreError` that `body` throws is rethrown unchanged. `.backendUnknown` if it has more records than the
+    ///   backend compares and writes at a time.
     @discardableResult
     public func transaction<Result>(
         holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil,
@@ -152,12 +152,12 @@ extension RecordWriter {
                 "Another program removed its name from the vault's list in the meantime.", advice: "Try again.")
         }
         // The vault's lock comes before the records' locks: the name is listed without them, and `body` runs again.
-        return try raising(place, to: .whenUnlocked, SeenHeader()) { place throws(StoreError) in
+        return try raising(place, to: .whenUnlocked) { place throws(StoreError) in
             var raised = raised
             raised[place.name.text] = place
             let made = try transaction(in: places, request, raised: raised, body)
             // `body` may have decided otherwise when it ran again.
-            if !made.written.contains(place.name.text) { lowerAgain(place, SeenHeader()) }
+            if !made.written.contains(place.name.text) { lowerAgain(place) }
             return made
         }
     }
@@ -289,7 +289,9 @@ final class TransactionRecords {
     /// - Returns: The names of the written records.
     func commit(_ lock: borrowing HeldLock) throws(StoreError) -> Set<String> {
         let written = entries.values.filter { $0.written != nil }
-        guard let first = written.first else { return [] }
+        // Values that were read alone are of one moment only if all of them are still stored.
+        let isRead = reader.isCompared && (entries.count > 1 || entries.values.contains { $0.seen.isOvertaken })
+        guard let first = written.first ?? (isRead ? entries.values.first : nil) else { return [] }
         var writes: [BackendWrite] = []
         if let fence = request.fence {
             let lease = try writer.requireLease(fence)
@@ -312,8 +314,10 @@ final class TransactionRecords {
                 "The transaction has \(writes.count) records; the backend takes \(limit) at a time.",
                 advice: "Use a backend with larger transactions, such as SQLite, or a smaller one.")
         }
-        try writer.commit(writes, named: first.place.name.text, durability: request.durability)
+        try writer.commit(
+            writes, named: first.place.name.text, durability: written.isEmpty ? .unsynced : request.durability)
         guard reader.isPresent else { throw reader.moved("write", first.place.name.text) }
+        if written.isEmpty { return [] }
         let verdicts = reader.watermarks.acknowledge(
             written.compactMap { $0.written?.header }, at: reader.options.now().timeIntervalSince1970)
         try writer.requireKept(verdicts, first.place, lock)

@@ -9,7 +9,7 @@ internal import SharedFiles
 /// another process may then remove the database's log while it is in use.
 struct RecordDatabase: Sendable {
     /// The path of the database below the container. A record's path is this one, a slash and the record's name.
-    static let path = ContainerLayout.databaseFiles[0]
+    static let path = ContainerLayout.database
 
     /// The reason why records cannot be read.
     struct Fault: Error {
@@ -51,7 +51,8 @@ struct RecordDatabase: Sendable {
     /// Returns whether a file is one of the database's, under any of its names.
     func owns(_ path: String, _ attributes: FileAttributes) -> Bool {
         guard attributes.kind == .regular else { return false }
-        return ContainerLayout.isDatabase(path) || (attributes.nlink > 1 && files.contains(Identity(attributes)))
+        return ContainerLayout.databaseFiles.contains(path)
+            || (attributes.nlink > 1 && files.contains(Identity(attributes)))
     }
 
     /// Returns a record's blob.

@@ -42,13 +42,21 @@ struct ContainerBackendCommand: SealctlCommand {
             ]
             return try StandardStreams.print(JSONText.object(fields).text)
         }
-        try StandardStreams.print(moved.map { "\(word), \($0) records moved" } ?? word)
+        try StandardStreams.print(moved.map { "\(word), \($0) records moved" } ?? word.printable)
     }
 
     /// Returns the number of moved records; nil if they were there already.
     private func move(_ container: GroupContainer, to backend: KnownBackend) throws(Failure) -> Int? {
         let provider = try backend.provider() ?? KnownBackend.provider
-        guard let provider else { return nil }
+        guard let provider else {
+            // A container of files, or an error.
+            try Failure.onStore { () throws(StoreError) in _ = try ContainerBackend(of: container).open(nil) }
+            guard let path = ContainerLayout.databaseFiles.first(where: { (try? container.root.exists($0)) != false })
+            else { return nil }
+            throw Failure(
+                .configuration, "backendUnknown", "there is a database without a name: \(container.root.display(path))",
+                hint: "Use a sealctl that was built with the trait SQLite.")
+        }
         let move = BackendMove(of: container, provider, timeout: .seconds(60))
         return try Failure.onStore { () throws(StoreError) in
             backend == .files ? try move.toFiles() : try move.toBackend()

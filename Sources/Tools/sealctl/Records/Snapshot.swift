@@ -41,7 +41,13 @@ struct Snapshot {
                 if ContainerLayout.isDatabase(entry.path), hasBackend { return }
                 try add(entry, to: target, &report)
             }
-            if let backend { try addDatabase(backend, to: target, &report) }
+            if let backend {
+                try addDatabase(backend, to: target, &report)
+            } else if hasBackend {
+                throw Failure(
+                    .temporary, "snapshotChanged", "the records were moved to a database while they were copied",
+                    hint: "Take the snapshot again.")
+            }
             try target.addFile("manifest.json", Array((report.manifest.text + "\n").utf8), modified: .now)
             try target.commit()
         } catch {
@@ -55,7 +61,7 @@ struct Snapshot {
     private func addDatabase(
         _ backend: any SealedBackend, to target: any SnapshotTarget, _ report: inout SnapshotReport
     ) throws(Failure) {
-        guard let path = ContainerLayout.databaseFiles.first else { return }
+        let path = ContainerLayout.database
         let file = try openCopy(backend, path, &report)
         report.files.append(try addParts(of: file, path, to: target))
     }
