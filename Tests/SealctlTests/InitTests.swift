@@ -12,7 +12,14 @@ import Testing
         #expect(answer.made == ["container"] && answer.container == sandbox.container)
         #expect(try SystemFile.read(sandbox.vault) == vault)
         try sandbox.put("a", "{}")
-        #expect(try sandbox.sealctl(["init"]).exitCode == 45)
+        let again = try decode(MachineInit.self, sandbox.succeed(["init", "--json"]).output)
+        #expect(again.made.isEmpty && again.container == sandbox.container && again.keyFile == answer.keyFile)
+        #expect(try SystemFile.read(sandbox.vault) == vault)
+        // Something else than what exists.
+        for option in [["--passphrase-file", "pass"], ["--backend", "sqlite"], ["--key-file", "other"]] {
+            #expect(try sandbox.sealctl(["init"] + option).exitCode == 45, "\(option)")
+        }
+        #expect(try sandbox.succeed(["get", "a"]).outputText == "{}")
     }
 
     @Test func aFirstInitMakesBoth() throws {

@@ -14,7 +14,7 @@ extension Sandbox {
     }
 
     func add(_ service: String, _ account: String, _ value: [UInt8], _ options: [String] = []) throws {
-        try succeed(["vault", "add", "-s", service, "-a", account] + options, input: value)
+        try succeed(["vault", "add", "-s", service, "-a", account, "--value-file", "-"] + options, input: value)
     }
 
     func add(_ service: String, _ account: String, _ value: String, _ options: [String] = []) throws {

@@ -9,14 +9,16 @@ package enum JSONChecker {
         try scanner.text()
     }
 
-    /// Makes the same check, and counts the values that decoders limit in the same pass.
+    /// Makes the same check of a text that a person or another program gives, and counts the values that decoders limit
+    /// in the same pass. A name that an object has twice, and a number that no Double holds, are faults: decoders would
+    /// drop one of two values, or fail.
     ///
     /// - Returns: The first limit that the text exceeds, other than its depth; nil for none.
     /// - Throws: The first fault, a text that is nested too deep included.
     package static func check(
         _ text: UnsafeRawBufferPointer, against limits: StructureLimits, maximumDepth: Int
     ) throws(JSONFault) -> StructureFault? {
-        var scanner = JSONScanner(text, limits, depth: maximumDepth)
+        var scanner = JSONScanner(text, limits, depth: maximumDepth, strictly: true)
         try scanner.text()
         if scanner.deepest > limits.depth { return .tooDeep(limit: limits.depth) }
         return scanner.excess
@@ -63,6 +65,8 @@ private struct JSONScanner {
     private let limits: StructureLimits
     /// The maximum number of levels for the grammar.
     private let maximumDepth: Int
+    /// Names that an object has twice, and numbers that no Double holds, are faults.
+    private let isStrict: Bool
     private var position = 0
     private var values = 0
     /// The maximum number of levels that were open at once.
@@ -70,9 +74,10 @@ private struct JSONScanner {
     /// The first limit that is exceeded, except the depth.
     private(set) var excess: StructureFault?
 
-    init(_ json: UnsafeRawBufferPointer, _ limits: StructureLimits, depth: Int) {
+    init(_ json: UnsafeRawBufferPointer, _ limits: StructureLimits, depth: Int, strictly isStrict: Bool = false) {
         self.json = json
         self.limits = limits
+        self.isStrict = isStrict
         maximumDepth = depth
     }
 
@@ -133,11 +138,17 @@ extension JSONScanner {
     private mutating func object(depth: Int) throws(JSONFault) {
         try enter(depth)
         if take("}") { return }
+        var names: Set<[UInt8]> = []
         while true {
             skipSpace()
             guard next == UInt8(ascii: "\"") else { throw fault("a name in double quotes is expected") }
             countValue()
+            let start = position
             countKey(try string())
+            if isStrict, !names.insert(unescaped(start + 1..<position - 1)).inserted {
+                position = start
+                throw fault("the object has that name twice")
+            }
             skipSpace()
             guard take(":") else { throw fault("a colon is expected") }
             skipSpace()
@@ -174,6 +185,15 @@ extension JSONScanner {
     }
 
     private mutating func number() throws(JSONFault) {
+        let start = position
+        try numberText()
+        let text = String(decoding: json[start..<position], as: UTF8.self)
+        guard isStrict, let number = Double(text), !number.isFinite else { return }
+        position = start
+        throw fault("the number is larger than any that programs read (a Double)")
+    }
+
+    private mutating func numberText() throws(JSONFault) {
         _ = take("-")
         if !take("0") { try digits() }
         if take(".") { try digits() }
@@ -182,6 +202,28 @@ extension JSONScanner {
             try digits()
         }
     }
+
+    /// Returns the bytes of a string whose escapes are valid, without these.
+    private func unescaped(_ range: Range<Int>) -> [UInt8] {
+        guard json[range].contains(UInt8(ascii: "\\")) else { return Array(json[range]) }
+        var (rest, bytes) = (self, [UInt8]())
+        rest.position = range.lowerBound
+        while rest.position < range.upperBound {
+            let byte = json[rest.position]
+            guard byte == UInt8(ascii: "\\") else {
+                bytes.append(byte)
+                rest.position += 1
+                continue
+            }
+            let kind = json[rest.position + 1]
+            let scalar = (try? rest.escape()).flatMap(Unicode.Scalar.init) ?? "\0"
+            bytes += kind == UInt8(ascii: "u") ? Array(String(scalar).utf8) : [Self.escapes[kind] ?? kind]
+        }
+        return bytes
+    }
+
+    /// The characters of the escapes b, f, n, r and t; others are the characters themselves.
+    private static let escapes: [UInt8: UInt8] = [0x62: 0x08, 0x66: 0x0C, 0x6E: 0x0A, 0x72: 0x0D, 0x74: 0x09]
 
     private mutating func digits() throws(JSONFault) {
         let start = position
@@ -350,49 +392,5 @@ private struct JSONContent {
 
     mutating func mark(_ scalar: UInt32) {
         if run.exceeds(with: scalar) { isStacked = true }
-    }
-}
-
-/// The position and reason of a JSON fault; it never repeats the text, which may be secret.
-package struct JSONFault: Error, Equatable {
-    /// Bytes from the start.
-    package let offset: Int
-    /// From 1.
-    package let line: Int
-    /// From 1, in characters.
-    package let column: Int
-    /// The expected or found item, as the end of a sentence.
-    package let reason: String
-
-    package init(_ reason: String, at offset: Int, in text: UnsafeRawBufferPointer) {
-        self.reason = reason
-        self.offset = offset
-        let before = text.prefix(offset)
-        line = before.count { $0 == 0x0A } + 1
-        let lineStart = before.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
-        // Bytes that continue a character begin with the bits 10.
-        column = before[lineStart...].count { $0 & 0xC0 != 0x80 } + 1
-    }
-}
-
-/// A non-ASCII character in UTF-8 (RFC 3629, section 4).
-package enum UTF8Sequence {
-    /// Returns its length in bytes; nil if the bytes do not begin with a valid one: overlong forms, surrogates and
-    /// values beyond U+10FFFF are invalid.
-    package static func length(in bytes: Slice<UnsafeRawBufferPointer>) -> Int? {
-        guard let lead = bytes.first, let second = bytes.dropFirst().first else { return nil }
-        let (count, allowed): (Int, ClosedRange<UInt8>)
-        switch lead {
-        case 0xC2...0xDF: (count, allowed) = (2, 0x80...0xBF)
-        case 0xE0: (count, allowed) = (3, 0xA0...0xBF)
-        case 0xED: (count, allowed) = (3, 0x80...0x9F)
-        case 0xE1...0xEF: (count, allowed) = (3, 0x80...0xBF)
-        case 0xF0: (count, allowed) = (4, 0x90...0xBF)
-        case 0xF1...0xF3: (count, allowed) = (4, 0x80...0xBF)
-        case 0xF4: (count, allowed) = (4, 0x80...0x8F)
-        default: return nil
-        }
-        guard bytes.count >= count, allowed.contains(second) else { return nil }
-        return bytes.dropFirst(2).prefix(count - 2).allSatisfy { $0 & 0xC0 == 0x80 } ? count : nil
     }
 }

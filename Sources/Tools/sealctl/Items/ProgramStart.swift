@@ -86,16 +86,18 @@ struct ProgramStart {
     private static func failure(_ name: String, _ error: Int32) -> Failure {
         switch error {
         case ENOENT:
-            Failure(.noInput, "programNotFound", "the program \(name) does not exist", hint: "Check its name and PATH.")
+            Failure(
+                .programNotFound, "programNotFound", "the program \(name) does not exist",
+                hint: "Check its name and PATH.")
         case EACCES, EPERM:
-            Failure(.noPermission, "programDenied", "\(name) is not executable", hint: "Make it executable: chmod +x.")
+            Failure(.programDenied, "programDenied", "\(name) is not executable", hint: "Make it executable: chmod +x.")
         case E2BIG:
             Failure(
                 .dataError, VaultError.Code.tooLarge.rawValue,
                 "arguments and environment exceed the system's limit", hint: "Try --fd instead of --env.")
         case ENOEXEC:
             Failure(
-                .dataError, "notAProgram", "\(name) is not a program that the system can run",
+                .programDenied, "notAProgram", "\(name) is not a program that the system can run",
                 hint: "Begin a script with #! and its interpreter, or run that: sealctl exec … -- sh \(name).")
         default:
             Failure(

@@ -38,7 +38,10 @@ struct ValueOptions: ParsableArguments {
     /// - Parameter subject: The item, for the prompt.
     func read(for subject: String) throws(Failure) -> ItemValue {
         if isPrompted { return try ValuePrompt(subject: subject).ask() }
-        let value = try read(from: input())
+        var value = try read(from: input())
+        if !isStated, !line, value.count > 1, value.dropFinalLineFeed() {
+            ConsoleMessages.note("one line feed at the end is not part of the value; --value-file - keeps it")
+        }
         guard isStated || value.count > 0 else {
             // A failed command before the pipe must not leave an empty secret behind.
             throw Failure(
@@ -110,7 +113,7 @@ struct ItemValue: ~Copyable {
 
     private let room: SecretBytes
     /// The value's size in bytes. One more than the limit represents any larger size.
-    let count: Int
+    private(set) var count: Int
 
     /// Takes a whole secret.
     init(_ secret: consuming SecretBytes) {
@@ -147,6 +150,14 @@ struct ItemValue: ~Copyable {
             try Failure.onFiles { () throws(FileError) in try input.read(into: byte) == 1 }
         }
         self.init(line.take())
+    }
+
+    /// Leaves out a line feed at the end; returns `false` for a value with another end.
+    mutating func dropFinalLineFeed() -> Bool {
+        let count = count
+        let isFed = count <= Self.limit && room.withUnsafeBytes { $0[count - 1] == 0x0A }
+        if isFed { self.count -= 1 }
+        return isFed
     }
 
     /// Passes the value to the body.

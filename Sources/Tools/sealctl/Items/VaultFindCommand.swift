@@ -10,18 +10,25 @@ struct VaultFindCommand: SealctlCommand {
         commandName: "find",
         abstract: "Show an item, or print its value.",
         discussion: """
-            Without -w or -o the command does not read the value. -w prints it to standard output byte for byte; a \
+            Without -a the service must have one item only. Without -w or -o the command does not read the value. -w prints it to standard output byte for byte; a \
             terminal gets a line feed after it, and no binary data unless -o - is given. The access log records each \
             reading of a value. With --json and -w only errors are JSON.
 
             Examples:
               sealctl vault find -s db.example.com -a ada
-              sealctl vault find -s db.example.com -a ada -w | xclip
+              sealctl vault find -s db.example.com -w | xclip
               sealctl vault find -s host -a tls -o /run/host/key.pem
             """)
 
     @OptionGroup var target: VaultTarget
-    @OptionGroup var item: ItemOptions
+    @Option(
+        name: .shortAndLong, help: ArgumentHelp("The service of the item, such as a host's name.", valueName: "SERVICE")
+    )
+    var service: String
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("The account of the item; the service's only one unless stated.", valueName: "ACCOUNT"))
+    var account: String?
     @Flag(name: .customShort("w"), help: "Print the value, and nothing else.")
     var printsValue = false
     @Option(
@@ -33,18 +40,33 @@ struct VaultFindCommand: SealctlCommand {
 
     func perform() throws(Failure) {
         let vault = try keyOptions.openVault(of: try target.checked())
-        if printsValue || outputFile != nil { return try printValue(of: vault) }
-        if output.json { return try item.printJSON(of: vault) }
+        let account = try account ?? onlyAccount(in: vault)
+        if printsValue || outputFile != nil { return try printValue(of: vault, account) }
         let found = try Failure.onVault { () throws(VaultError) in
-            try vault.item(service: item.service, account: item.account)
+            try vault.item(service: service, account: account)
         }
-        try StandardStreams.print(ItemView(found).text)
+        try StandardStreams.print(output.json ? ItemView(found).json.text : ItemView(found).text)
     }
 
-    private func printValue(of vault: Vault) throws(Failure) {
+    /// Returns the account of the service's only item.
+    private func onlyAccount(in vault: Vault) throws(Failure) -> String {
+        let accounts = try Failure.onVault { () throws(VaultError) in try vault.items(service: service) }.map(\.account)
+        if accounts.count == 1, let account = accounts.first { return account }
+        if accounts.isEmpty {
+            throw Failure(
+                .notFound, VaultError.Code.itemNotFound.rawValue, "there is no item of \(service.printable)",
+                hint: "sealctl vault list shows the items.")
+        }
+        let names = accounts.sorted().prefix(8).map(\.printable).joined(separator: ", ")
+        throw Failure(
+            .usage, "severalItems", "\(service.printable) has \(accounts.count) items: \(names)",
+            hint: "Name the account: -a ACCOUNT.")
+    }
+
+    private func printValue(of vault: Vault, _ account: String) throws(Failure) {
         let target = try ValueOutput(outputFile)
         let written = try Failure.onVault { () throws(VaultError) in
-            try vault.withValue(service: item.service, account: item.account) { value -> Result<Void, Failure> in
+            try vault.withValue(service: service, account: account) { value -> Result<Void, Failure> in
                 do throws(Failure) { return .success(try target.write(value)) } catch { return .failure(error) }
             }
         }

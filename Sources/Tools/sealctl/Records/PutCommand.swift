@@ -85,6 +85,11 @@ struct PutCommand: SealctlCommand {
     private func write(_ payload: RecordPayload, to store: SealedStore) throws(Failure) -> UInt64 {
         do throws(StoreError) { return try store.write(payload: payload, named: name, onlyIf: condition) } catch {
             let failure = Failure(error)
+            if error.code == .tooNew {
+                throw Failure(
+                    failure.status, failure.code, failure.message,
+                    hint: "If the JSON is of the newer version, name that: --schema-version N.")
+            }
             guard ifAbsent, error.code == .conflict else { throw failure }
             throw Failure(.duplicate, failure.code, failure.message, hint: failure.hint)
         }

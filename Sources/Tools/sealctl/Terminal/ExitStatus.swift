@@ -44,6 +44,10 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
     case noPermission = 77
     /// EX_CONFIG.
     case configuration = 78
+    /// As env(1) and a shell: the program was found and cannot be run.
+    case programDenied = 126
+    /// As env(1) and a shell: there is no such program.
+    case programNotFound = 127
 
     /// The meaning, in a few words.
     var meaning: String { Self.meanings[self] ?? "" }
@@ -67,6 +71,8 @@ enum ExitStatus: Int32, CaseIterable, Sendable {
         .newerVersion: "made by a newer version",
         .noPermission: "the system's permissions do not allow it",
         .configuration: "modes, owners, variables or settings are unsafe",
+        .programDenied: "the program of exec cannot be run",
+        .programNotFound: "there is no program of that name for exec",
     ]
 }
 

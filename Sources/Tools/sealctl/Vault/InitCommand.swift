@@ -14,7 +14,8 @@ struct InitCommand: SealctlCommand {
         discussion: """
             By default the vault opens with the group's own key file, which is created as well. An option for another \
             slot replaces the key file; sealctl vault slot adds more. The command asks for a passphrase twice. If the \
-            vault exists and only the container is missing, it creates the container.
+            vault exists and only the container is missing, it creates the container. If both exist and no option asks for \
+            something else, nothing is done.
 
             The command refuses to create a new key while there are sealed files of a lost vault or a vault that \
             cannot be opened. To abandon them, --abandon moves the files to the container's quarantine and renames the \
@@ -133,23 +134,31 @@ struct InitCommand: SealctlCommand {
         }
     }
 
-    /// Creates the container again, which may have been removed by hand. The vault cannot be created again.
+    /// Creates the container again, which may have been removed by hand. The vault cannot be created again; a repeated
+    /// call that asks for nothing else has nothing to do.
     private func restoreContainer(
         of group: AppGroup, in home: GroupsHome, _ sharing: Sharing, beside vault: ExistingVault
     ) throws(Failure) {
         try vault.requireSound()
-        do throws(AppGroupError) {
-            _ = try GroupContainer.open(group, in: home, creating: false)
-        } catch {
+        var existing: GroupContainer?
+        do throws(AppGroupError) { existing = try GroupContainer.open(group, in: home, creating: false) } catch {
             guard error.meansNoContainer else { throw Failure(error) }
-            let container = try makeContainer(of: group, in: home, sharing, backend)
-            let keyFile = access(vault.place.keyFilePath, F_OK) == 0 ? vault.place.keyFilePath : nil
-            return try InitAnswer(
-                group: group, container: container, vault: vault.place.path, keyFile: keyFile,
-                key: "the vault existed already; the container was created", made: ["container"]
-            ).report(asJSON: output.json)
         }
-        throw vault.duplicate
+        if existing != nil, asksForMore { throw vault.duplicate }
+        let made = existing == nil ? ["container"] : []
+        let path = try existing?.path ?? makeContainer(of: group, in: home, sharing, backend)
+        let keyFile = access(vault.place.keyFilePath, F_OK) == 0 ? vault.place.keyFilePath : nil
+        try InitAnswer(
+            group: group, container: path, vault: vault.place.path, keyFile: keyFile,
+            key: made.isEmpty ? "both existed already" : "the vault existed already; the container was created",
+            made: made
+        ).report(asJSON: output.json)
+    }
+
+    /// An option asks for more than what exists.
+    private var asksForMore: Bool {
+        !keyOptions.isUnstated || unlockTime != nil || share.shareWith != nil || backend != .files
+            || certifying.teamKey != nil
     }
 }
 
