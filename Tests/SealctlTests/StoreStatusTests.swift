@@ -19,7 +19,7 @@ import Testing
         "sequenceJump": 65, "tooOld": 65, "tooNew": 76, "unsafeStructure": 65, "undecodable": 65,
         "migrationFailed": 65, "stale": 69, "notYetValid": 69, "invalid": 65,
         // Writing, leases and watching.
-        "unencodable": 65, "invalidName": 64, "conflict": 69, "declined": 65, "invalidCursor": 65,
+        "unencodable": 65, "invalidName": 64, "conflict": 69, "declined": 65, "invalidCursor": 65, "invalidRange": 64,
         "lockTimeout": 75, "leaseTimeout": 75, "leaseLost": 75, "cancelled": 75, "lockLost": 74, "outcomeUnknown": 74,
         "durabilityUnknown": 74, "noSpace": 74, "quotaExceeded": 74, "readOnly": 74, "file": 74, "watchLimit": 71,
         "permissionDenied": 77,

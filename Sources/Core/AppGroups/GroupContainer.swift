@@ -245,6 +245,12 @@ extension GroupContainer {
 package enum ContainerLayout {
     /// Sealed records, one file each, in directories by the segments of their names.
     package static let records = "Library/Application Support/Records"
+    /// The manifests of sealed files, in directories by the segments of their names.
+    package static let files = "Files"
+    /// The directory of the contents of sealed files, below that of the manifests; no file has such a name.
+    package static let contentsName = ".contents"
+    /// The contents of sealed files, one file for each version.
+    package static let contents = files + "/" + contentsName
     /// The suffix of every sealed record's file name.
     package static let recordSuffix = ".sealed"
     /// Copies of rejected blobs, kept for diagnosis.

@@ -81,7 +81,8 @@ extension StoreError {
         public static let notAuthorized = Code(rawValue: "notAuthorized")
         /// Signed under a newer roster than the one that this program has.
         public static let rosterBehind = Code(rawValue: "rosterBehind")
-        /// The file of a governed record is missing without a signed deletion, and a state of it was accepted.
+        /// The file of a governed record is missing without a signed deletion, and a state of it was accepted; or the
+        /// contents of a sealed file are missing.
         public static let missing = Code(rawValue: "missing")
         /// Authentic, and older than the accepted state.
         public static let replayed = Code(rawValue: "replayed")
@@ -139,6 +140,8 @@ extension StoreError {
         public static let leaseTimeout = Code(rawValue: "leaseTimeout")
         /// The text is no cursor of this record's updates.
         public static let invalidCursor = Code(rawValue: "invalidCursor")
+        /// The range is not one of the file's contents.
+        public static let invalidRange = Code(rawValue: "invalidRange")
         /// The system gives no more watches for changes.
         public static let watchLimit = Code(rawValue: "watchLimit")
         /// The system's permissions refuse it.

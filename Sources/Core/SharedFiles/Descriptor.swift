@@ -16,6 +16,11 @@ package struct Descriptor: ~Copyable, Sendable {
         self.init(rawValue, path, isOwned: true)
     }
 
+    /// Uses an open descriptor of the caller, which stays open.
+    package init(borrowing rawValue: Int32, path: String) {
+        self.init(rawValue, path, isOwned: false)
+    }
+
     private init(_ rawValue: Int32, _ path: String, isOwned: Bool) {
         self.rawValue = rawValue
         self.path = path
@@ -48,6 +53,9 @@ extension Descriptor {
         if fstat(rawValue, &status) < 0 { throw FileError(errno: errno, operation: "examine", path: path) }
         return FileAttributes(status)
     }
+
+    /// The current position; negative for a pipe or a socket.
+    package var position: Int64 { Int64(lseek(rawValue, 0, SEEK_CUR)) }
 
     /// Reads once at the current position; returns the number of bytes, 0 at the end.
     package func readSome(into buffer: UnsafeMutableRawBufferPointer) throws(FileError) -> Int {

@@ -25,14 +25,15 @@ extension Directory {
     /// examined or entered is visited with its error, and the walk continues. The walk holds one descriptor per level.
     /// - Parameter maximumDepth: entries of this directory have depth 1; a directory at the maximum is visited with
     ///   `tooDeep` and not entered.
+    /// - Parameter omitted: The name of an entry of this directory that is not visited.
     package func walk<Failure: Error>(
-        maximumDepth: Int, _ visit: (WalkEntry) throws(Failure) -> Void
+        maximumDepth: Int, omitting omitted: String? = nil, _ visit: (WalkEntry) throws(Failure) -> Void
     ) throws(Failure) {
-        try walk(prefix: "", depth: 1, maximumDepth, visit)
+        try walk(prefix: "", depth: 1, maximumDepth, omitting: omitted, visit)
     }
 
     private func walk<Failure: Error>(
-        prefix: String, depth: Int, _ maximumDepth: Int, _ visit: (WalkEntry) throws(Failure) -> Void
+        prefix: String, depth: Int, _ maximumDepth: Int, omitting omitted: String? = nil, _ visit: (WalkEntry) throws(Failure) -> Void
     ) throws(Failure) {
         let names: [DirectoryEntry]
         do throws(FileError) {
@@ -43,7 +44,7 @@ extension Directory {
             try visit(WalkEntry(path: path, nameBytes: [], depth: depth - 1, attributes: attributes, error: error))
             return
         }
-        for name in names { try walk(into: name, prefix: prefix, depth: depth, maximumDepth, visit) }
+        for name in names where name.name != omitted { try walk(into: name, prefix: prefix, depth: depth, maximumDepth, visit) }
     }
 
     private func walk<Failure: Error>(

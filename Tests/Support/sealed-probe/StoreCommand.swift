@@ -102,7 +102,7 @@ private func probeHome(_ root: String) -> GroupsHome {
     GroupsHome(root: root, userRoot: getenv("SEALED_USER_HOME").map { String(cString: $0) })
 }
 
-private func onStore(_ arguments: [String], _ body: (SealedStore) throws(StoreError) -> Void) -> Int32 {
+func onStore(_ arguments: [String], _ body: (SealedStore) throws(StoreError) -> Void) -> Int32 {
     guard let group = try? AppGroup(arguments[1]) else { return 64 }
     do throws(StoreError) {
         var options = StoreOptions()

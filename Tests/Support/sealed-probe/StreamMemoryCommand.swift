@@ -83,7 +83,7 @@ private func writeAll(_ bytes: UnsafeRawBufferPointer, to file: Int32) throws(Pi
 }
 
 /// `VmHWM` of proc(5), in KiB.
-private func peakMemory() -> Int {
+func peakMemory() -> Int {
     guard let file = fopen("/proc/self/status", "r") else { return .max }
     defer { fclose(file) }
     var line = [CChar](repeating: 0, count: 256)

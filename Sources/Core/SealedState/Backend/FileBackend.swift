@@ -199,7 +199,13 @@ struct FileBackend: SealedBackend {
             // type.
             guard entry.path.hasSuffix(ContainerLayout.recordSuffix) else { return }
             let name = String(entry.path.dropLast(ContainerLayout.recordSuffix.count))
-            if !name.hasPrefix(DefaultsSuite.namePrefix) { names.append(name) }
+            let isElsewhere = name.hasPrefix(DefaultsSuite.namePrefix) || name.hasPrefix(SealedFileName.namePrefix)
+            if !isElsewhere { names.append(name) }
+        }
+        try walk(ContainerLayout.files, maximumDepth: SealedFileName.maximumDepth) { entry throws(FileError) in
+            if let error = entry.error, error.code != .tooDeep && error.code != .notFound { throw error }
+            guard let name = RecordFile.name(of: "\(ContainerLayout.files)/\(entry.path)") else { return }
+            names.append(name.text)
         }
         let preferences = GroupContainer.StandardDirectory.preferences.relativePath
         try walk(preferences, maximumDepth: 1) { entry throws(FileError) in
@@ -219,7 +225,9 @@ struct FileBackend: SealedBackend {
             guard error.code == .notFound && anchor.isInPlace else { throw error }
             return
         }
-        try directory.walk(maximumDepth: maximumDepth, visit)
+        // Not into the contents of sealed files, which may be many.
+        let contents = path == ContainerLayout.files ? ContainerLayout.contentsName : nil
+        try directory.walk(maximumDepth: maximumDepth, omitting: contents, visit)
     }
 
     /// Creates a directory. If its name could not be synced the write fails with the old value in place, so the error
@@ -241,23 +249,31 @@ struct FileBackend: SealedBackend {
 /// The path of a record's file below a container, and the record of a path.
 ///
 /// Record `accounts/ada` is `accounts/ada.sealed` below `ContainerLayout.records`. A suite of defaults, the reserved
-/// record `_sealed/defaults/<suite>`, is `Library/Preferences/<suite>.sealed`, where users expect settings.
+/// record `_sealed/defaults/<suite>`, is `Library/Preferences/<suite>.sealed`, where users expect settings. The manifest
+/// of a sealed file, the reserved record `_sealed/files/<name>`, is `Files/<name>.sealed`.
 package enum RecordFile {
     private static let records = ContainerLayout.records + "/"
     private static let preferences = GroupContainer.StandardDirectory.preferences.relativePath + "/"
     private static let suites = DefaultsSuite.namePrefix
+    private static let files = ContainerLayout.files + "/"
+    private static let manifests = SealedFileName.namePrefix
 
     /// The path of a record's file below the container.
     package static func path(of name: RecordName) -> String {
         let text = name.text
-        let isSuite = text.utf8.starts(with: suites.utf8)
+        var (path, prefix) = (records, "")
+        if text.utf8.first == reservedStart {
+            if text.utf8.starts(with: suites.utf8) { (path, prefix) = (preferences, suites) }
+            if text.utf8.starts(with: manifests.utf8) { (path, prefix) = (files, manifests) }
+        }
         // Concatenated in one allocation.
-        var path = isSuite ? preferences : records
         path.reserveCapacity(path.utf8.count + text.utf8.count + ContainerLayout.recordSuffix.utf8.count)
-        if isSuite { path += text.dropFirst(suites.count) } else { path += text }
+        if prefix.isEmpty { path += text } else { path += text.dropFirst(prefix.utf8.count) }
         path += ContainerLayout.recordSuffix
         return path
     }
+
+    private static let reservedStart = UInt8(ascii: "_")
 
     /// Returns the record of a path; nil for a path that no record's file can have.
     package static func name(of path: String) -> RecordName? {
@@ -266,11 +282,12 @@ package enum RecordFile {
         if stem.hasPrefix(preferences) {
             return try? DefaultsSuite(String(stem.dropFirst(preferences.count))).recordName
         }
+        if stem.hasPrefix(files) { return try? SealedFileName(String(stem.dropFirst(files.count))).recordName }
         guard stem.hasPrefix(records), let name = try? RecordName(stored: String(stem.dropFirst(records.count))) else {
             return nil
         }
-        // A suite is stored elsewhere: no reader opens a file here under its name.
-        return name.text.hasPrefix(suites) ? nil : name
+        // A suite or a manifest is stored elsewhere: no reader opens a file here under its name.
+        return name.text.hasPrefix(suites) || name.text.hasPrefix(manifests) ? nil : name
     }
 
     /// Returns `true` for the path of a suite of defaults.
@@ -278,7 +295,7 @@ package enum RecordFile {
 
     /// The directories that contain files of records: a file elsewhere is no record's.
     package static let directories = [
-        ContainerLayout.records, GroupContainer.StandardDirectory.preferences.relativePath,
+        ContainerLayout.records, GroupContainer.StandardDirectory.preferences.relativePath, ContainerLayout.files,
     ]
 }
 

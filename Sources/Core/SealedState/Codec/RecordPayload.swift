@@ -12,7 +12,7 @@ package final class RecordPayload {
     /// Milliseconds since 1970; 0 means no end.
     package let notAfter: UInt64
     /// The class of its key; nil for the class of the value that it replaces.
-    let protection: ProtectionClass?
+    var protection: ProtectionClass?
     /// A person has stated the class of this write: only then does a protected name lose its protection.
     let mayLowerClass: Bool
     private let scan: Scan?

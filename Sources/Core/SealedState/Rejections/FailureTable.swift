@@ -54,6 +54,9 @@ enum FailureTable {
         CodeEntry(
             .invalidCursor, says: "It is not a cursor of this record's updates.",
             advice: "Start without a cursor."),
+        CodeEntry(
+            .invalidRange, says: "The range is not one of the file's contents.",
+            advice: "Ask for the file's size first; a range is never shortened."),
         CodeEntry(.leaseTimeout, says: "Other programs held the lease for the whole time limit.", advice: seeReason),
         CodeEntry(.watchLimit, says: "The system provides no more file watches.", advice: seeReason),
         CodeEntry(.permissionDenied, says: "The system's permissions do not allow it.", advice: seeReason),

@@ -147,7 +147,7 @@ enum RejectionTable {
             advice: "Put the newest roster in the container."),
         CodeEntry(
             .missing, .authority, .rejection,
-            says: "Its file is missing without a signed deletion, and a state of it was accepted before.",
+            says: "Its file, or the contents that it names, are missing, and a state of it was accepted before.",
             advice: "Find out what removed it; the next write of its writer restores it."),
     ]
 

@@ -2,7 +2,7 @@ internal import Sealing
 internal import SharedFiles
 internal import Synchronization
 
-/// The new form of a blob while it is written: it replaces the old one whole, or leaves no file behind.
+/// A blob's file while it is written: it gets its name whole, or leaves no file behind.
 final class NewBlob: Sendable {
     private enum Place: ~Copyable {
         case writing(NewFile)
@@ -69,7 +69,8 @@ final class NewBlob: Sendable {
         return count
     }
 
-    private func write(_ bytes: UnsafeRawBufferPointer) throws(StoreError) {
+    /// Appends bytes to the blob.
+    func write(_ bytes: UnsafeRawBufferPointer, _ operation: String = "reseal") throws(StoreError) {
         let result = place.withLock { place -> Result<Void, FileError> in
             do throws(FileError) {
                 switch place {
@@ -79,23 +80,27 @@ final class NewBlob: Sendable {
                 return .success(())
             } catch { return .failure(error) }
         }
-        try StoreError.onFiles("reseal", path) { () throws(FileError) in try result.get() }
+        try StoreError.onFiles(operation, path) { () throws(FileError) in try result.get() }
     }
 
-    /// Gives the new blob the old one's name.
-    func commit(durability: Durability) throws(FileError) {
+    /// Gives the new blob its name.
+    ///
+    /// - Parameter isReplacing: Pass `false` for a name that must be free.
+    func commit(replacing isReplacing: Bool = true, durability: Durability) throws(FileError) {
         let result = place.withLock { place -> Result<Void, FileError> in
             var last = Place.finished
             swap(&place, &last)
-            return Self.finish(last, durability)
+            return Self.finish(last, isReplacing, durability)
         }
         try result.get()
     }
 
-    private static func finish(_ place: consuming Place, _ durability: Durability) -> Result<Void, FileError> {
+    private static func finish(
+        _ place: consuming Place, _ isReplacing: Bool, _ durability: Durability
+    ) -> Result<Void, FileError> {
         do throws(FileError) {
             switch consume place {
-            case .writing(let file): try file.commit(replacing: true, durability: durability)
+            case .writing(let file): try file.commit(replacing: isReplacing, durability: durability)
             case .finished: break
             }
             return .success(())

@@ -214,6 +214,8 @@ extension RecordWriter {
         guard reader.floor().isLost, reader.floor().sequence > 0,
             !reader.certificate.isInUse.load(ordering: .relaxed), isEmpty
         else { return }
+        var request = request
+        request.beforeSealing = nil
         try? withoutWriters(request) { turn throws(StoreError) in
             if isEmpty { try certify(as: ContainerCertificate.next(after: reader.highestSequence()), turn) }
         }

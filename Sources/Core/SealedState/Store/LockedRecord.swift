@@ -247,6 +247,7 @@ struct LockedRecord: ~Copyable {
             if protection == .afterFirstUnlock, !request.lowersClass, keys.isProtected(place) {
                 throw .downgraded(writing: place.name.text)
             }
+            try request.beforeSealing?(key.id)
             let description = BlobDescription(
                 record: place.context, flags: request.durability == .unsynced ? flags.union(.unsynced) : flags,
                 schemaVersion: schemaVersion, sequence: sequence,

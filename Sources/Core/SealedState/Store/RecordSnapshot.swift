@@ -63,6 +63,15 @@ public struct RecordListing: Sendable {
     package var rosterVersion: UInt64?
 }
 
+extension RecordListing {
+    /// Returns the same listing under the name that programs use for it.
+    func renamed(_ name: String) -> RecordListing {
+        RecordListing(
+            name: name, provenance: provenance, isDeleted: isDeleted, rejection: rejection, header: header,
+            rosterVersion: rosterVersion)
+    }
+}
+
 extension RecordReader {
     /// Returns the list's entry for a record; `nil` if there is no file.
     package func listing(_ name: String) -> RecordListing? { listing(BlobHead(BackendKey(name), bytes: [])) }

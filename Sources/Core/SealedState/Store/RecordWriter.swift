@@ -199,7 +199,7 @@ extension RecordWriter {
 
     /// Returns the class of a value that states none, before the lock is taken, so that the key is available by then.
     /// The write reports read errors and detects changes in between.
-    private func protection(at place: RecordPlace, _ seen: SeenHeader) -> ProtectionClass {
+    func protection(at place: RecordPlace, _ seen: SeenHeader) -> ProtectionClass {
         if keys.isProtected(place) { return .whenUnlocked }
         // If a service opens the vault, a name that is not listed is *after first unlock* for any file content.
         guard keys.vault.defaultProtection == .whenUnlocked else { return .afterFirstUnlock }
@@ -348,6 +348,9 @@ struct WriteRequest {
     var lowersClass = false
     /// The sequence of the new blob; one more than the highest known one unless stated.
     var sequence: UInt64?
+    /// Called under the record's lock with the id of the new blob's key, before the blob is sealed. If it throws, nothing
+    /// is written. It may be called again for the same write.
+    var beforeSealing: ((KeyID) throws(StoreError) -> Void)?
     /// Nothing is written if a blob of *when unlocked* is stored, or would be written, under a name that is not listed:
     /// the caller lists the name and writes again.
     var listsName = false

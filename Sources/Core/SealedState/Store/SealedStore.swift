@@ -32,6 +32,8 @@ public final class SealedStore: Sendable {
     package let writer: RecordWriter
     /// The store on the container that calls have followed to; `nil` if it is this one's.
     private let successor = Mutex<SealedStore?>(nil)
+    /// A write of this store has looked for leftover contents of sealed files.
+    let hasSwept = Atomic(false)
 
     package var backend: any SealedBackend { reader.backend }
     /// The container that was opened is the one at its path. Otherwise its records are not absent: the container was
@@ -164,8 +166,16 @@ extension SealedStore {
     public func snapshot<Record: SealedRecord>(
         of type: Record.Type, named name: String = Record.recordName
     ) throws(StoreError) -> RecordSnapshot<Record> {
+        _ = try places.place(name)
+        return try snapshot(of: type, stored: name)
+    }
+
+    /// Returns the current value of a record that may be one of the library's own.
+    func snapshot<Record: SealedRecord>(
+        of type: Record.Type, stored name: String
+    ) throws(StoreError) -> RecordSnapshot<Record> {
         try onPresentContainer { store throws(StoreError) in
-            let place = try store.places.place(name)
+            let place = try store.places.place(stored: name)
             do throws(StoreError) { return try store.reader.checkedSnapshot(of: type, at: place) } catch {
                 guard store.isInPlace else { throw error }
                 return try store.reader.answer(to: error, type, at: place)

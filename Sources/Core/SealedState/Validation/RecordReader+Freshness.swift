@@ -73,7 +73,7 @@ extension RecordReader {
 
     /// Returns the time at which a record that is refused as `notYetValid` becomes valid; `nil` for any other record.
     func nextChange(ofRefused name: String) -> Date? {
-        guard let place = try? places.place(name),
+        guard let place = try? places.place(stored: name),
             let prefix = try? head(at: place),
             let header = try? keys.verifyHeader(prefix, "read", place)
         else { return nil }
@@ -86,7 +86,7 @@ extension RecordReader {
     func change(ofRefused name: String) -> Date { nextChange(ofRefused: name) ?? options.now() }
 
     private func end<Record: SealedRecord>(of snapshot: RecordSnapshot<Record>, named name: String) -> Date? {
-        guard let place = try? places.place(name) else { return nil }
+        guard let place = try? places.place(stored: name) else { return nil }
         return end(of: ValidityPeriod(of: snapshot), sequence: snapshot.provenance.sequence, at: place)
     }
 

@@ -85,7 +85,7 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
         var store = state.withLock { $0.store }
         do throws(StoreError) {
             store = try follow(store)
-            return finding(try store.snapshot(of: Record.self, named: place.name.text), store)
+            return finding(try store.snapshot(of: Record.self, stored: place.name.text), store)
         } catch {
             return finding(error, store)
         }

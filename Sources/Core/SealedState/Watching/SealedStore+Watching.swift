@@ -30,9 +30,14 @@ extension SealedStore {
     public func updates<Record: SealedRecord>(
         of type: Record.Type, named name: String = Record.recordName, from cursor: UpdateCursor? = nil
     ) throws(StoreError) -> RecordUpdates<Record> {
-        let place = try places.place(name)
+        try updates(of: type, at: places.place(name), from: cursor)
+    }
+
+    func updates<Record: SealedRecord>(
+        of type: Record.Type, at place: RecordPlace, from cursor: UpdateCursor?
+    ) throws(StoreError) -> RecordUpdates<Record> {
         if let cursor, cursor.mark.name != place.context.nameTag {
-            throw .invalidCursor("It belongs to another record than \(name) of \(group).")
+            throw .invalidCursor("It belongs to another record than \(place.name.text) of \(group).")
         }
         return RecordUpdates(try RecordWatch((try? following()) ?? self, place), after: cursor?.mark)
     }

@@ -1,4 +1,5 @@
 internal import CryptoPrimitives
+internal import Synchronization
 
 /// Reads parts of a stream without the rest.
 ///
@@ -46,9 +47,7 @@ package final class StreamRangeReader<IOFailure: Error>: Sendable {
     /// - Throws: `SealingError` `.invalidArgument` for a range outside the contents, `.tampered` for changed chunks
     ///   and, with a digest, for chunks that do not match it.
     package func read(_ range: Range<Int>) throws(Failure) -> [UInt8] {
-        guard range.lowerBound >= 0, range.upperBound <= plaintextSize else {
-            throw .sealing(SealingError(.invalidArgument, "read range", "\(range) of \(plaintextSize) bytes."))
-        }
+        try requireContents(range)
         var result: [UInt8] = []
         result.reserveCapacity(range.count)
         var position = range.lowerBound
@@ -62,15 +61,52 @@ package final class StreamRangeReader<IOFailure: Error>: Sendable {
         return result
     }
 
+    /// Passes on the bytes of `range` in order, in constant memory and on all cores. Each chunk is checked, with a digest
+    /// also against the list, before any of its bytes are passed on.
+    ///
+    /// - Throws: As `read`; after a failure, the bytes that were passed on are authentic, and the rest is not known.
+    package func read(
+        _ range: Range<Int>, workers: Int = StreamWorkers.all, to sink: StreamSink<IOFailure>
+    ) throws(Failure) {
+        try requireContents(range)
+        guard !range.isEmpty else { return }
+        let first = range.lowerBound / BlobLayout.chunkSize
+        let position = Mutex(first * BlobLayout.chunkSize)
+        try chunks.open(
+            first...(range.upperBound - 1) / BlobLayout.chunkSize, workers: workers,
+            check: { chunk, index throws(SealingError) in try requireVouchedFor(chunk, at: index) },
+            to: { bytes throws(IOFailure) in
+                let start = position.withLock { position in
+                    defer { position += bytes.count }
+                    return position
+                }
+                let lower = max(range.lowerBound - start, 0)
+                let upper = min(range.upperBound - start, bytes.count)
+                if lower < upper { try sink(UnsafeRawBufferPointer(rebasing: bytes[lower..<upper])) }
+            })
+    }
+
+    private func requireContents(_ range: Range<Int>) throws(Failure) {
+        guard range.lowerBound >= 0, range.upperBound <= plaintextSize else {
+            throw .sealing(SealingError(.invalidArgument, "read range", "\(range) of \(plaintextSize) bytes."))
+        }
+    }
+
+    /// Throws if a chunk of contents violates rule D3.
+    private func requireVouchedFor(_ chunk: UnsafeRawBufferPointer, at index: Int) throws(SealingError) {
+        guard let list else { return }
+        let contentsSize = min(BlobLayout.chunkSize, plaintextSize - index * BlobLayout.chunkSize)
+        guard list.contains(UnsafeRawBufferPointer(rebasing: chunk[..<contentsSize]), at: index) else {
+            throw StreamDigest.refusal(ofChunk: index)
+        }
+    }
+
     /// Returns a chunk that matches its tag and, with a digest, its hash.
     private func openChunk(_ index: Int) throws(Failure) -> PlaintextBuffer {
         let chunk = try chunks.open(index)
-        guard let list else { return chunk }
-        let contentsSize = min(BlobLayout.chunkSize, plaintextSize - index * BlobLayout.chunkSize)
-        let isVouchedFor = chunk.withUnsafeBytes {
-            list.contains(UnsafeRawBufferPointer(rebasing: $0[..<contentsSize]), at: index)
-        }
-        guard isVouchedFor else { throw .sealing(StreamDigest.refusal(ofChunk: index)) }
+        do throws(SealingError) {
+            try chunk.withUnsafeBytes { bytes throws(SealingError) in try requireVouchedFor(bytes, at: index) }
+        } catch { throw .sealing(error) }
         return chunk
     }
 
@@ -139,6 +175,59 @@ private final class StreamChunks<IOFailure: Error>: Sendable {
         do throws(SealingError) {
             return try open(sealed, index: index)
         } catch { throw .sealing(error) }
+    }
+
+    /// Opens neighbouring chunks on all cores, and passes on their plaintext in order.
+    ///
+    /// - Parameter check: Refuses a chunk by its plaintext and its index; runs on several threads.
+    func open(
+        _ indices: ClosedRange<Int>, workers: Int,
+        check: @Sendable (UnsafeRawBufferPointer, Int) throws(SealingError) -> Void, to sink: StreamSink<IOFailure>
+    ) throws(Failure) {
+        let end = min(BlobLayout.headerSize + (indices.upperBound + 1) * BlobLayout.sealedChunkSize, blobSize)
+        let position = Mutex(BlobLayout.headerSize + indices.lowerBound * BlobLayout.sealedChunkSize)
+        let source: StreamSource<IOFailure> = { [readAt] buffer throws(IOFailure) in
+            // One reader at a time, as a stream's source always is.
+            let start = position.withLock { $0 }
+            let count = min(buffer.count, end - start)
+            guard count > 0 else { return 0 }
+            try readAt(start, UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]))
+            position.withLock { $0 = start + count }
+            return count
+        }
+        let pipeline = OrderedPipeline(
+            reader: BatchReader(
+                source: source, chunkSize: BlobLayout.sealedChunkSize, firstChunk: UInt64(indices.lowerBound)),
+            outputChunkSize: BlobLayout.chunkSize, workers: workers)
+        try derived.withUnsafeBytes { derived throws(Failure) in
+            try headerBytes.withRawBytes { header throws(Failure) in
+                let cipher = ChunkCipher(derived: derived, blob: header)
+                try pipeline.run(
+                    transform: { batch, sealed, output throws(SealingError) in
+                        try open(batch, cipher, sealed, into: output, check)
+                    }, write: sink)
+            }
+        }
+    }
+
+    private func open(
+        _ batch: Batch, _ cipher: ChunkCipher, _ sealed: UnsafeRawBufferPointer,
+        into output: UnsafeMutableRawBufferPointer,
+        _ check: (UnsafeRawBufferPointer, Int) throws(SealingError) -> Void
+    ) throws(SealingError) -> Int {
+        var (start, size) = (0, 0)
+        var index = Int(batch.firstChunk)
+        while start < sealed.count {
+            let end = min(start + BlobLayout.sealedChunkSize, sealed.count)
+            let count = end - start - BlobLayout.tagSize
+            let chunk = UnsafeMutableRawBufferPointer(rebasing: output[size..<size + count])
+            try cipher.open(
+                UnsafeRawBufferPointer(rebasing: sealed[start..<end]), index: UInt64(index),
+                isLast: index == plan.chunkCount - 1, into: chunk)
+            try check(UnsafeRawBufferPointer(chunk), index)
+            (start, size, index) = (end, size + count, index + 1)
+        }
+        return size
     }
 
     private func open(_ sealed: [UInt8], index: Int) throws(SealingError) -> PlaintextBuffer {

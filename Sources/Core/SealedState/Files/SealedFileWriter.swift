@@ -1,0 +1,359 @@
+internal import AppGroups
+internal import CryptoPrimitives
+internal import FoundationEssentials
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+internal import Synchronization
+
+/// Writes and deletes a sealed file in one container.
+///
+/// The contents are sealed, synced and named first; then the manifest is written, under its record's lock like any
+/// record, and the contents of the version before are removed. A kill between two steps leaves the old file or the new
+/// one, and contents that no manifest names, which `ContentSweep` removes.
+struct SealedFileWriter {
+    private let store: SealedStore
+    private let file: SealedFileName
+    private let place: RecordPlace
+
+    private static let maximumKeyChanges = 8
+
+    init(_ file: SealedFileName, in store: SealedStore) throws(StoreError) {
+        self.store = store
+        self.file = file
+        place = try store.places.place(reserved: file.recordName.text)
+    }
+
+    /// Writes the file.
+    ///
+    /// - Parameter contents: The new contents; they are read once, also if the write is repeated in another container.
+    /// - Returns: The sequence of this write.
+    func write(
+        _ contents: NewContents, _ attributes: SealedFileAttributes, _ request: WriteRequest
+    ) throws(StoreError) -> UInt64 {
+        try requireEarly(attributes, request)
+        for _ in 0..<Self.maximumKeyChanges {
+            let content = try link(contents, attributes, request)
+            do throws(StoreError) { return try commit(content, attributes, request) } catch {
+                if error.cause is ContentKeyChanged { continue }
+                throw error
+            }
+        }
+        throw StoreError(
+            .conflict, "write", file.name, "The group's keys were rotated while the contents were sealed, repeatedly.",
+            advice: "Write it again when the rotation has ended.")
+    }
+
+    /// Deletes the file: the tombstone first, then the contents.
+    func delete(_ request: WriteRequest) throws(StoreError) -> UInt64 {
+        var request = request
+        var former: ContentID?
+        request.beforeSealing = { _ throws(StoreError) in former = storedContent() }
+        let sequence = try store.writer.delete(at: place, request)
+        remove(former)
+        return sequence
+    }
+
+    /// Throws early the errors that the manifest's write would throw: sealing the contents may take minutes.
+    private func requireEarly(_ attributes: SealedFileAttributes, _ request: WriteRequest) throws(StoreError) {
+        do throws(ValidationFailure) { try SealedFileAttributes.check(type: attributes.type) } catch {
+            throw StoreError(
+                .invalid, "write", file.name, "Its attributes break a rule: \(error).",
+                advice: "Correct them; the old file remains.", cause: error)
+        }
+        if let expiry = attributes.expiresAt, expiry.headerMilliseconds == nil {
+            throw StoreError(.unencodable, "write", file.name, "Its expiry is outside the range of a header.")
+        }
+        _ = try store.reader.requireRight(to: place, deleting: false)
+        if let fence = request.fence { _ = try store.writer.requireLease(fence) }
+        guard request.condition != .always else { return }
+        try store.writer.locked(place, request) { record throws(StoreError) in try record.require(request.condition) }
+    }
+}
+
+// MARK: The contents
+
+extension SealedFileWriter {
+    /// Seals the contents and gives them their name, which no manifest has yet.
+    private func link(
+        _ contents: NewContents, _ attributes: SealedFileAttributes, _ request: WriteRequest
+    ) throws(StoreError) -> LinkedContent {
+        store.writer.refreshKeyring()
+        let keys = store.reader.keys
+        let protection =
+            keys.isProtected(place)
+            ? .whenUnlocked : attributes.protection.stated ?? store.writer.protection(at: place, SeenHeader())
+        try keys.prepareKey(for: protection)
+        let key = try keys.activeKey(for: protection)
+        guard let former = contents.linked else {
+            let content = try seal(contents.size, contents.read, key, request)
+            contents.linked = content
+            return content
+        }
+        // Sealed before, under a key that is not active any more or in a container that was replaced.
+        let (size, source) = try former.plaintext(keys: keys, of: file.name)
+        let content = try seal(size, source, key, request)
+        former.remove()
+        contents.linked = content
+        return content
+    }
+
+    private func seal(
+        _ size: Int?, _ source: @escaping StreamSource<StoreError>, _ key: SealingKey, _ request: WriteRequest
+    ) throws(StoreError) -> LinkedContent {
+        let id = ContentID()
+        if let size { try admit(id, Self.blobSize(ofContents: size)) }
+        let blob = try newBlob(id, reserving: size.map(Self.blobSize) ?? 0)
+        let sealed = ByteCount()
+        let sink: StreamSink<StoreError> = { bytes throws(StoreError) in
+            try blob.write(bytes, "write")
+            sealed.add(bytes.count)
+        }
+        let description = BlobDescription(
+            stream: id.context(of: file, in: store.group),
+            sealedAt: store.reader.options.now().headerMilliseconds ?? 1)
+        let digest: StreamDigest
+        do throws(StreamFailure<StoreError>) {
+            // A second thread costs more than sealing small contents.
+            let workers = size.map { $0 <= 1 << 20 } ?? false ? 1 : StreamWorkers.all
+            digest = try StreamSealer.sealWithDigest(
+                from: source, to: sink, as: description, key: key, workers: workers)
+        } catch { throw refusal(error) }
+        try admit(id, sealed.value)
+        let lock = try onFiles { () throws(FileError) in try store.reader.locks.presence(id.lock) }
+        try onFiles { () throws(FileError) in try blob.commit(replacing: false, durability: request.durability) }
+        return LinkedContent(
+            id: id, digest: digest, key: key.id, context: description.context, root: store.container.root, lock: lock)
+    }
+
+    private func newBlob(_ id: ContentID, reserving size: Int) throws(StoreError) -> NewBlob {
+        let (root, sharing) = (store.container.root, store.container.sharing)
+        func make() throws(FileError) -> NewBlob {
+            try NewBlob(
+                id.path, in: root, size: Int64(size), mode: sharing.fileMode, group: sharing.groupID)
+        }
+        return try onFiles { () throws(FileError) in
+            do throws(FileError) { return try make() } catch {
+                guard error.code == .notFound else { throw error }
+                _ = try root.makeDirectory(ContainerLayout.contents, sharing: sharing)
+                return try make()
+            }
+        }
+    }
+
+    /// Throws if the contents would exceed the container's quota. Those of the version before are removed afterwards.
+    private func admit(_ id: ContentID, _ size: Int) throws(StoreError) {
+        try onFiles { () throws(FileError) in
+            try store.container.quotaGate.admit(id.path, size: size) {
+                let former = storedContent().flatMap { try? store.container.root.attributes($0.path) }
+                return Int(former?.size ?? 0)
+            }
+        }
+    }
+
+    private func onFiles<Result: ~Copyable>(_ body: () throws(FileError) -> Result) throws(StoreError) -> Result {
+        do throws(FileError) { return try body() } catch { throw StoreError(writing: error, file.name) }
+    }
+
+    private func refusal(_ failure: StreamFailure<StoreError>) -> StoreError {
+        switch failure {
+        case .sealing(let error): StoreError(error, "write", file.name)
+        case .input(let error): error
+        case .output(let error):
+            // The path of contents means nothing to a person.
+            StoreError(
+                error.code, "write", file.name, error.reason, advice: error.advice, errno: error.errno,
+                cause: error.cause)
+        }
+    }
+
+    /// Returns the size of the blob of contents with their list of hashes.
+    private static func blobSize(ofContents size: Int) -> Int {
+        let chunks = (size + BlobLayout.chunkSize - 1) / BlobLayout.chunkSize
+        return BlobLayout.blobSize(plaintextSize: size + 32 * chunks)
+    }
+}
+
+// MARK: The manifest
+
+extension SealedFileWriter {
+    private func commit(
+        _ content: LinkedContent, _ attributes: SealedFileAttributes, _ request: WriteRequest
+    ) throws(StoreError) -> UInt64 {
+        var request = request
+        var former: ContentID?
+        request.beforeSealing = { key throws(StoreError) in
+            // A rotation that begins after this check waits for the manifest's lock, and then finds the contents.
+            guard key == content.key else { throw ContentKeyChanged.error(file.name) }
+            // No sweep is at work while a record's lock is held; a member may have replaced the file of locks before.
+            guard content.isStored else {
+                throw StoreError(
+                    .file, "write", file.name, "Its new contents were removed before the manifest was written.",
+                    advice: "Find out what removes \(content.id.path), and write the file again.")
+            }
+            former = storedContent()
+        }
+        let sequence: UInt64
+        do throws(StoreError) {
+            let payload = try store.writer.encode(
+                SealedFileManifest(content, attributes), named: place.name.text)
+            payload.protection = attributes.protection.stated
+            defer { payload.wipe() }
+            sequence = try store.writer.write(payload, at: place, request)
+        } catch {
+            let isKept = error.cause is ContentKeyChanged || Self.mayBeWritten(error) || !store.isInPlace
+            if !isKept { content.remove() }
+            throw error
+        }
+        if former != content.id { remove(former) }
+        return sequence
+    }
+
+    /// After these errors the new manifest is in place, or may be; the old one may come back after a power loss.
+    private static func mayBeWritten(_ error: StoreError) -> Bool {
+        [.durabilityUnknown, .lockLost, .outcomeUnknown].contains(error.code)
+    }
+
+    /// Returns the contents that the stored manifest names; nil if it is absent or refused.
+    private func storedContent() -> ContentID? {
+        do throws(StoreError) { return try store.reader.contentID(at: place) } catch { return nil }
+    }
+
+    /// Best effort: contents that stay are found by a sweep.
+    private func remove(_ content: ContentID?) {
+        guard let content else { return }
+        try? store.container.root.remove(content.path, durability: .unsynced)
+    }
+}
+
+extension RecordReader {
+    /// Returns the contents that a stored manifest names, after every check that accepts nothing; nil for a deletion
+    /// and without a manifest.
+    func contentID(at place: RecordPlace) throws(StoreError) -> ContentID? {
+        do throws(StoreError) {
+            let blob = try judgedBlob(place)
+            guard !blob.header.flags.contains(.tombstone) else { return nil }
+            return try decodedSnapshot(of: SealedFileManifest.self, from: blob, at: place).value.id
+        } catch {
+            if error.code == .absent { return nil }
+            throw error
+        }
+    }
+}
+
+/// The cause of an error: the contents were sealed under a key that is not the manifest's.
+struct ContentKeyChanged: Error {
+    static func error(_ name: String) -> StoreError {
+        StoreError(
+            .conflict, "write", name, "The group's keys were rotated while the contents were sealed.",
+            cause: ContentKeyChanged())
+    }
+}
+
+/// Contents that have their name and no manifest yet. While this value lives, no sweep removes them.
+final class LinkedContent: Sendable {
+    let id: ContentID
+    let digest: StreamDigest
+    let key: KeyID
+    private let context: BlobContext
+    private let root: Directory
+    private let lock: HeldLock
+
+    init(
+        id: ContentID, digest: StreamDigest, key: KeyID, context: BlobContext, root: Directory,
+        lock: consuming HeldLock
+    ) {
+        (self.id, self.digest, self.key) = (id, digest, key)
+        (self.context, self.root) = (context, root)
+        self.lock = lock
+    }
+
+    /// The contents are in the container.
+    var isStored: Bool { (try? root.exists(id.path)) ?? false }
+
+    /// Removes the contents, best effort.
+    func remove() { try? root.remove(id.path, durability: .unsynced) }
+
+    /// Returns the size of the contents, and a source of them, to be sealed again.
+    func plaintext(keys: RecordKeys, of name: String) throws(StoreError) -> (Int, StreamSource<StoreError>) {
+        let file = try ContentFile(id.path, of: name, in: root)
+        let keyring = try keys.keyring(toOpen: try file.head(), "write", name)
+        let reader: StreamRangeReader<FileError>
+        do throws(StreamFailure<FileError>) {
+            reader = try StreamRangeReader(blobSize: file.size, context: context, keys: keyring, digest: digest) {
+                offset, buffer throws(FileError) in try file.read(at: offset, into: buffer)
+            }
+        } catch { throw SealedFileHandle.refusal(error, name, "write") }
+        let position = ByteCount()
+        return (
+            reader.plaintextSize,
+            { buffer throws(StoreError) in
+                let start = position.value
+                let count = min(buffer.count, reader.plaintextSize - start)
+                guard count > 0 else { return 0 }
+                do throws(StreamFailure<FileError>) {
+                    var bytes = try reader.read(start..<start + count)
+                    bytes.withUnsafeMutableBytes { bytes in
+                        buffer.copyMemory(from: UnsafeRawBufferPointer(bytes))
+                        ScratchMemory.wipe(bytes)
+                    }
+                } catch { throw SealedFileHandle.refusal(error, name, "write") }
+                position.add(count)
+                return count
+            }
+        )
+    }
+}
+
+/// The new contents of a file, and the result of sealing them.
+final class NewContents {
+    /// The number of bytes, if it is known.
+    let size: Int?
+    let read: StreamSource<StoreError>
+    var linked: LinkedContent?
+
+    init(size: Int?, read: @escaping StreamSource<StoreError>) {
+        self.size = size
+        self.read = read
+    }
+
+    /// Contents in memory.
+    convenience init(_ bytes: some ContiguousBytes & Sendable) {
+        let position = ByteCount()
+        self.init(size: bytes.withUnsafeBytes(\.count)) { buffer throws(StoreError) in
+            let start = position.value
+            let count = bytes.withUnsafeBytes { bytes in
+                let part = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + buffer.count, bytes.count)])
+                buffer.copyMemory(from: part)
+                return part.count
+            }
+            position.add(count)
+            return count
+        }
+    }
+
+    /// The rest of an open file, pipe or socket of the caller.
+    convenience init(descriptor number: Int32, isCancelled: @escaping @Sendable () -> Bool = { false }) {
+        let path = "descriptor \(number)"
+        self.init(size: Self.rest(of: Descriptor(borrowing: number, path: path))) { buffer throws(StoreError) in
+            if isCancelled() { throw StoreError(.cancelled, "read", path, "The task was cancelled.") }
+            do throws(FileError) { return try Descriptor(borrowing: number, path: path).readSome(into: buffer) } catch {
+                throw StoreError(
+                    .file, "read", path, error.sentence, advice: error.advice, errno: error.errno, cause: error)
+            }
+        }
+    }
+
+    private static func rest(of file: borrowing Descriptor) -> Int? {
+        guard let facts = try? file.attributes(), facts.kind == .regular else { return nil }
+        let position = file.position
+        return position < 0 ? nil : max(0, Int(facts.size - position))
+    }
+}
+
+/// A count of bytes that one thread at a time increases.
+final class ByteCount: Sendable {
+    private let count = Atomic(0)
+    var value: Int { count.load(ordering: .relaxed) }
+    func add(_ bytes: Int) { count.add(bytes, ordering: .relaxed) }
+}
