@@ -118,6 +118,7 @@ import Testing
 
     @Test(arguments: [
         ("`put`, `delete`", ["put", "b", "-"]), ("`put`, `delete`", ["delete", "a"]), ("`list`", ["list"]),
+        ("`file put`, `file delete`", ["file", "put", "b", "-"]),
         ("`history`", ["history", "a"]), ("`snapshot`", ["snapshot", "-o", "x.tar"]),
         ("`inspect`", ["inspect", "a"]), ("`explain NAME` of a record", ["explain", "a"]),
         ("`explain NAME` of a rejection", ["explain", "stale"]), ("`explain NAME` of a rejection", ["explain"]),

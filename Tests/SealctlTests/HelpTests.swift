@@ -27,13 +27,15 @@ import Testing
     static let writerCommands = ["new", "list", "retire", "revoke", "adopt"].map { "writer \($0)" }
     static let rosterCommands = ["init", "show", "sign", "verify"].map { "roster \($0)" }
 
+    static let fileCommands = ["put", "get", "list", "delete", "cat"].map { "file \($0)" }
+
     static let importCommands = ["aes-gcm", "defaults", "file", "container"].map { "import \($0)" }
 
     /// The subcommands of each parent command.
     private static let families: [(parent: String, commands: [String])] = [
         ("vault", vaultCommands + itemCommands), ("defaults", defaultsCommands), ("container", containerCommands),
         ("import", importCommands), ("entitlements", entitlementsCommands), ("writer", writerCommands),
-        ("roster", rosterCommands),
+        ("roster", rosterCommands), ("file", fileCommands),
     ]
 
     /// Every command that performs work.

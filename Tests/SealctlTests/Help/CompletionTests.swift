@@ -31,11 +31,13 @@ import Testing
             ([""], "doctor"), (["vault", ""], "rotate"), (["get", ""], "accounts/ada"),
             (["delete", ""], "accounts/ada"),
             (["list", "--group", ""], Sandbox.group), (["explain", ""], "stale"), (["repair", "--"], "--dry-run"),
+            (["file", "get", ""], "reports/ada.pdf"), (["file", ""], "cat"),
             (["put", "a", "--accessible", ""], "when-unlocked"), (["list", "--"], "--no-input"),
         ])
     func bashCompletes(words: [String], expected: String) throws {
         let sandbox = try Sandbox.initialised()
         try sandbox.put("accounts/ada", "{}")
+        try sandbox.succeed(["file", "put", "reports/ada.pdf", "-"], input: [1, 2, 3])
         #expect(try bash(sandbox, words).contains(expected))
     }
 

@@ -107,10 +107,12 @@ extension SealedFileRefusalTests {
 
     @Test func theRosterGovernsFiles() throws {
         let sandbox = try WritersSandbox()
-        try sandbox.put(
-            try sandbox.signed(2) { roster in
-                roster.rules = [Roster.Rule(try GovernedPattern("_sealed/files/*"), grants: [sandbox.app.id: .all])]
-            })
+        let rule = Roster.Rule(try GovernedPattern("_sealed/files/*"), grants: [sandbox.app.id: .all])
+        let first = try sandbox.roster(2)
+        let roster = Roster(
+            group: first.group, id: sandbox.id, version: 2, signedAt: 1, team: sandbox.team.publicKey,
+            writers: first.writers, rules: [rule])
+        try sandbox.put(try SignedRoster(signing: roster, with: sandbox.team))
         let app = try sandbox.open(as: sandbox.app)
         try app.files.write([1], named: "a")
         #expect(try app.files.info(of: "a").provenance.writer == sandbox.app.id.description)

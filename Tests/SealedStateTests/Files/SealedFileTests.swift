@@ -208,6 +208,24 @@ import Testing
         #expect(await updates.next()?.value == nil)
     }
 
+    @Test func aWatchOfAllFilesReportsThemByTheirNames() async throws {
+        try await sandbox.store.write(Note(text: "record"))
+        try await files.write([1], named: "a")
+        var changes = try files.changes().makeAsyncIterator()
+        #expect(await changes.next()?.name == "a")
+        try await files.write([1, 2], named: "deep/b")
+        let change = await changes.next()
+        #expect(change?.name == "deep/b" && change?.provenance?.sequence == 1)
+        try await files.delete("a")
+        if case .deleted = await changes.next()?.outcome {} else { Issue.record("no deletion") }
+        var named = try files.changes(of: ["deep/b"]).makeAsyncIterator()
+        #expect(await named.next()?.name == "deep/b")
+        #expect(code { _ = try files.changes(of: [".a"]) } == .invalidName)
+        // Records alone are reported by the store.
+        var records = try sandbox.store.changes().makeAsyncIterator()
+        #expect(await records.next()?.name == "note")
+    }
+
     @Test func filesFollowTheContainer() async throws {
         try await files.write([1], named: "a")
         let old = sandbox.fixture.container

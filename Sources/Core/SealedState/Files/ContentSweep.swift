@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import SealedBackends
 internal import Sealing
 internal import SharedFiles
 

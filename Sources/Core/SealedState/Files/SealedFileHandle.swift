@@ -1,7 +1,7 @@
 internal import AppGroups
 internal import KeyVault
-internal import Sealing
-internal import SharedFiles
+package import Sealing
+package import SharedFiles
 internal import Synchronization
 
 /// An open version of a sealed file.
@@ -166,7 +166,7 @@ public struct SealedFilePieces: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)?
         ) async throws(StoreError) -> [UInt8]? {
-            let end = min(position + SealedFilePieces.pieceSize, handle.size)
+            let end = Swift.min(position + SealedFilePieces.pieceSize, handle.size)
             guard position < end else { return nil }
             if Task.isCancelled { throw StoreError(.cancelled, "read", handle.name, "The task was cancelled.") }
             let piece = try await handle.read(position..<end)

@@ -160,6 +160,19 @@ extension SealedFiles {
     }
 }
 
+extension SealedFiles {
+    /// Watches files: the present state of each, then every change, with the reason of each refusal; see
+    /// `SealedStore.changes`. The names of the changes are those of the files.
+    ///
+    /// - Parameter names: The files; nil for all present and future ones.
+    /// - Throws: `StoreError`: `.invalidName`, `.watchLimit`, `.file`.
+    public func changes(of names: [String]? = nil) throws(StoreError) -> RecordChanges {
+        var records: [String]?
+        for name in names ?? [] { records = (records ?? []) + [try SealedFileName(name).recordName.text] }
+        return try RecordChanges(store, of: names == nil ? nil : records ?? [], .files)
+    }
+}
+
 /// Writing. Every call waits for the lock of the file's manifest, at most as long as its time limit, when the contents
 /// are sealed.
 extension SealedFiles {

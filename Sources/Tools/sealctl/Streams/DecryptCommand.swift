@@ -80,8 +80,7 @@ private struct StreamOpening {
             try StreamOpener.openReleasingEarly(
                 from: input.source(progress),
                 to: { (bytes) throws(FileError) in
-                    try guardTerminal(bytes)
-                    try target.write(bytes)
+                    try target.writeGuarded(bytes)
                     released.advance(bytes.count)
                 }, context: context, keys: keys)
         } catch {
@@ -90,26 +89,36 @@ private struct StreamOpening {
     }
 
     private func failure(_ error: StreamFailure<FileError>, released: Int64) -> Failure {
-        if case .output(let cause) = error, cause.code == Self.binary { return Self.binaryToTerminal }
+        if case .output(let cause) = error { return OutputFile.refusal(cause) }
         let failure = Failure(error, "decrypt", input.name)
         guard case .sealing = error, released > 0 else { return failure }
         return Failure(
             failure.status, failure.code, "\(failure.message); \(released) bytes were written before that",
             hint: "Discard them: the end of the stream is not authentic.")
     }
+}
 
+extension OutputFile {
     private static let binary = FileError.Code(rawValue: "binaryToTerminal")
-    private static let binaryToTerminal = Failure(
-        .usage, binary.rawValue, "the opened stream is binary data, which is not printed to a terminal",
-        hint: "Try -o FILE, or -o - to print it.")
 
-    /// Refuses control characters for a terminal, because they could control it. Text is allowed.
-    private func guardTerminal(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
-        guard target.isGuardedTerminal else { return }
-        let isText = bytes.allSatisfy { byte in
-            byte == 0x09 || byte == 0x0A || byte == 0x0D || (byte >= 0x20 && byte != 0x7F)
-        }
-        if !isText { throw FileError(Self.binary, operation: "write", path: "standard output") }
+    /// Writes opened contents; refuses control characters for a terminal, because they could control it. Text is
+    /// allowed.
+    func writeGuarded(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        let isText =
+            !isGuardedTerminal
+            || bytes.allSatisfy { byte in
+                byte == 0x09 || byte == 0x0A || byte == 0x0D || (byte >= 0x20 && byte != 0x7F)
+            }
+        guard isText else { throw FileError(Self.binary, operation: "write", path: "standard output") }
+        try write(bytes)
+    }
+
+    /// Returns the failure of a command whose output was refused.
+    static func refusal(_ error: FileError) -> Failure {
+        guard error.code == binary else { return Failure(error, .output) }
+        return Failure(
+            .usage, binary.rawValue, "the opened contents are binary data, which is not printed to a terminal",
+            hint: "Try -o FILE, or a pipe.")
     }
 }
 

@@ -36,6 +36,21 @@ enum RecordNames {
 
     /// Returns the records of the group in the command line so far, or in the environment.
     static func records(words: [String]) -> [String] {
+        names(words, in: ContainerLayout.records) { (try? RecordName($0))?.text }
+    }
+
+    /// Returns the sealed files of that group.
+    static func files(words: [String]) -> [String] {
+        let prefix = SealedFileName.namePrefix
+        return names(words, in: ContainerLayout.files) { text in
+            (try? SealedFileName(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text))?.name
+        }
+    }
+
+    /// - Parameter checked: Returns the name to show for a record's name in a database, or for a path in the directory.
+    private static func names(
+        _ words: [String], in directory: String, _ checked: (String) -> String?
+    ) -> [String] {
         Settings.beginIgnoringFailures()
         guard let identifier = group(in: words) ?? GroupOptions.fromSettings,
             let group = try? AppGroup(identifier), let home = try? GroupsHome.current(),
@@ -43,15 +58,17 @@ enum RecordNames {
         else { return [] }
         if let backend = (try? KnownBackend.open(of: container)) ?? nil {
             let keys = (try? backend.scan("", after: nil, limit: mostNames))?.map(\.key.name) ?? []
-            return keys.filter { (try? RecordName($0)) != nil }
+            let isOfFiles = directory == ContainerLayout.files
+            return keys.filter { $0.hasPrefix(SealedFileName.namePrefix) == isOfFiles }.compactMap(checked)
         }
-        guard let records = try? container.root.directory(ContainerLayout.records) else { return [] }
+        guard let records = try? container.root.directory(directory) else { return [] }
         var names: [String] = []
-        records.walk(maximumDepth: 8) { entry in
+        records.walk(maximumDepth: 8, omitting: ContainerLayout.contentsName) { entry in
             guard entry.kind == .regular, entry.path.hasSuffix(ContainerLayout.recordSuffix) else { return }
             // Any process with write permission may have created files of any name.
-            let name = try? RecordName(String(entry.path.dropLast(ContainerLayout.recordSuffix.count)))
-            if let name { names.append(name.text) }
+            if let name = checked(String(entry.path.dropLast(ContainerLayout.recordSuffix.count))) {
+                names.append(name)
+            }
         }
         return names
     }

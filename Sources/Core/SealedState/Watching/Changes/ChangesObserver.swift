@@ -6,8 +6,9 @@ internal import SharedFiles
 /// The state of one iterator: its last report of each record, and the records to look at.
 struct ChangesObserver: Sendable {
     let pending = PendingChanges()
-    /// The watched names; nil for all present and future records.
+    /// The watched names; nil for all present and future records of the part.
     let names: [String]?
+    private let part: ObservedPart
     var store: SealedStore
     /// The reason why there is no container; nil if there is one.
     var missing: StoreError?
@@ -35,10 +36,11 @@ struct ChangesObserver: Sendable {
     private var clock: ClockJumps
 
     /// Nothing is watched before `begin()`.
-    init(_ store: SealedStore, of names: [String]?) {
+    init(_ store: SealedStore, of names: [String]?, _ part: ObservedPart) {
         self.store = store
         self.names = names
-        tree = RecordTree(pending)
+        self.part = part
+        tree = RecordTree(pending, of: part)
         clock = ClockJumps(store.options)
     }
 
@@ -89,7 +91,7 @@ struct ChangesObserver: Sendable {
     }
 
     private func watchRecord(_ name: String) throws(StoreError) -> any Sendable {
-        try store.watch(try store.places.place(name)) { [pending] in pending.mark { $0.names.insert(name) } }
+        try store.watch(try store.places.place(stored: name)) { [pending] in pending.mark { $0.names.insert(name) } }
     }
 
     private func watchBackend() throws(StoreError) -> any Sendable {
@@ -106,10 +108,8 @@ struct ChangesObserver: Sendable {
     }
 
     private func presentNames() throws(StoreError) -> Set<String> {
-        Set(try store.reader.heads().map(\.key.name).filter(Self.isReported))
+        Set(try store.reader.heads(part.prefix).map(\.key.name).filter(part.includes))
     }
-
-    private static func isReported(_ name: String) -> Bool { !name.hasPrefix("\(RecordName.reservedSegment)/") }
 }
 
 // The iteration.
@@ -156,7 +156,7 @@ extension ChangesObserver {
         states[name] = look.isNothing && names == nil ? nil : look
         if let former, former.mark.isSame(as: look.mark) { return nil }
         if former == nil && look.isNothing && names == nil { return nil }
-        return RecordChange(name: name, outcome: look.outcome, isInitial: isInitial)
+        return RecordChange(name: String(name.dropFirst(part.prefix.count)), outcome: look.outcome, isInitial: isInitial)
     }
 
     /// Converts the notifications into records to look at.
@@ -182,7 +182,7 @@ extension ChangesObserver {
     private mutating func news(_ marks: PendingChanges.Marks) throws(StoreError) -> Set<String> {
         if names != nil { return marks.names }
         guard store.reader.files == nil else { return try tree.news(in: marks.paths, of: store.container) }
-        return marks.isResync ? try presentNames().union(states.keys) : marks.names.filter(Self.isReported)
+        return marks.isResync ? try presentNames().union(states.keys) : marks.names.filter(part.includes)
     }
 
     private mutating func gather(_ marks: PendingChanges.Marks) {

@@ -14,8 +14,8 @@ public struct RecordChanges: AsyncSequence, Sendable {
     private let observers: Observers
 
     /// - Throws: `StoreError` if the watch cannot be started.
-    init(_ store: SealedStore, of names: [String]?) throws(StoreError) {
-        observers = try Observers(store, of: names)
+    init(_ store: SealedStore, of names: [String]?, _ part: ObservedPart = .records) throws(StoreError) {
+        observers = try Observers(store, of: names, part)
     }
 
     /// Creates an iterator with its own last reports.
@@ -42,17 +42,19 @@ public struct RecordChanges: AsyncSequence, Sendable {
 private final class Observers: Sendable {
     private let store: SealedStore
     private let names: [String]?
+    private let part: ObservedPart
     private let first: Mutex<ChangesObserver?>
 
-    init(_ store: SealedStore, of names: [String]?) throws(StoreError) {
+    init(_ store: SealedStore, of names: [String]?, _ part: ObservedPart) throws(StoreError) {
         self.store = store
         self.names = names
-        var observer = ChangesObserver(store, of: names)
+        self.part = part
+        var observer = ChangesObserver(store, of: names, part)
         try observer.begin()
         first = Mutex(observer)
     }
 
-    func next() -> ChangesObserver { first.withLock { $0.take() } ?? ChangesObserver(store, of: names) }
+    func next() -> ChangesObserver { first.withLock { $0.take() } ?? ChangesObserver(store, of: names, part) }
 }
 
 /// The state of a record that has changed since its last report.

@@ -4,6 +4,29 @@ internal import Glibc
 internal import SharedFiles
 internal import Synchronization
 
+/// The records whose changes are observed together.
+enum ObservedPart: Sendable {
+    /// The records of users.
+    case records
+    /// The manifests of sealed files, under the files' names.
+    case files
+
+    /// The directory of their files.
+    var root: String { self == .files ? ContainerLayout.files : ContainerLayout.records }
+    /// The beginning of their records' names.
+    var prefix: String { self == .files ? SealedFileName.namePrefix : "" }
+    var maximumDepth: Int { self == .files ? SealedFileName.maximumDepth : RecordName.maximumDepth }
+
+    /// Returns whether an entry of the root is a directory of other files.
+    func omits(_ name: String) -> Bool {
+        name == (self == .files ? ContainerLayout.contentsName : RecordName.reservedSegment)
+    }
+
+    func includes(_ record: String) -> Bool {
+        self == .files ? record.hasPrefix(prefix) : !record.hasPrefix("\(RecordName.reservedSegment)/")
+    }
+}
+
 /// The directories that hold a group's records, each of them watched, and their contents at the last look.
 ///
 /// Only a directory with a notification is listed again, and only a file that has changed is reported: with ten
@@ -15,14 +38,18 @@ struct RecordTree: Sendable {
         var files: [String: FileStamp?] = [:]
     }
 
-    private static let root = ContainerLayout.records
+    private let part: ObservedPart
+    private var root: String { part.root }
     private let pending: PendingChanges
     /// The directories by their path below the container.
     private var directories: [String: Watched] = [:]
     /// The directories whose last listing failed.
     private(set) var unlisted: Set<String> = []
 
-    init(_ pending: PendingChanges) { self.pending = pending }
+    init(_ pending: PendingChanges, of part: ObservedPart = .records) {
+        self.pending = pending
+        self.part = part
+    }
 
     /// Lists all directories again, in a container that may be another one.
     ///
@@ -34,7 +61,7 @@ struct RecordTree: Sendable {
         if isElsewhere { directories = [:] }
         for path in directories.keys { directories[path]?.files = [:] }
         unlisted = []
-        return former.union(try look(at: [Self.root], in: container, isWhole: true))
+        return former.union(try look(at: [root], in: container, isWhole: true))
     }
 
     /// Returns the records that may have changed in the notified paths.
@@ -53,7 +80,7 @@ struct RecordTree: Sendable {
         while let path = waiting.popLast() {
             do throws(StoreError) {
                 // A path that was forgotten meanwhile is no directory of records any more.
-                guard path == Self.root || directories[path] != nil || unlisted.contains(path) else { continue }
+                guard path == root || directories[path] != nil || unlisted.contains(path) else { continue }
                 let listing = try list(path, in: container)
                 news.formUnion(take(listing, of: path))
                 waiting += listing.directories.filter { isWhole || directories[$0] == nil }
@@ -81,7 +108,7 @@ extension RecordTree {
         if directories[path] == nil {
             directories[path] = Watched(registration: try register("\(container.path)/\(path)"))
         }
-        do throws(FileError) { return try Self.listing(path, in: container.root) } catch {
+        do throws(FileError) { return try listing(path, in: container.root) } catch {
             guard error.code == .notFound else { throw StoreError(error, "list", container.group.identifier) }
             return Listing()
         }
@@ -93,17 +120,17 @@ extension RecordTree {
         }
     }
 
-    private static func listing(_ path: String, in container: Directory) throws(FileError) -> Listing {
+    private func listing(_ path: String, in container: Directory) throws(FileError) -> Listing {
         let directory = try container.directory(path)
-        let above = path == root ? "" : path.dropFirst(root.count + 1) + "/"
-        let mayDescend = above.utf8.count(where: { $0 == UInt8(ascii: "/") }) < RecordName.maximumDepth - 1
+        let above = part.prefix + (path == root ? "" : path.dropFirst(root.count + 1) + "/")
+        let depth = path.dropFirst(root.count).utf8.count { $0 == UInt8(ascii: "/") }
+        let mayDescend = depth < part.maximumDepth - 1
         var listing = Listing()
         for entry in try directory.entries() {
             if entry.name.hasSuffix(ContainerLayout.recordSuffix) {
                 let name = above + entry.name.dropLast(ContainerLayout.recordSuffix.count)
                 listing.files[name] = .some(FileStamp(entry, in: directory))
-            } else if entry.kind == .directory, mayDescend, !(path == root && entry.name == RecordName.reservedSegment)
-            {
+            } else if entry.kind == .directory, mayDescend, !(path == root && part.omits(entry.name)) {
                 listing.directories.insert("\(path)/\(entry.name)")
             }
         }
