@@ -33,7 +33,8 @@ extension Directory {
     }
 
     private func walk<Failure: Error>(
-        prefix: String, depth: Int, _ maximumDepth: Int, omitting omitted: String? = nil, _ visit: (WalkEntry) throws(Failure) -> Void
+        prefix: String, depth: Int, _ maximumDepth: Int, omitting omitted: String? = nil,
+        _ visit: (WalkEntry) throws(Failure) -> Void
     ) throws(Failure) {
         let names: [DirectoryEntry]
         do throws(FileError) {
@@ -44,7 +45,9 @@ extension Directory {
             try visit(WalkEntry(path: path, nameBytes: [], depth: depth - 1, attributes: attributes, error: error))
             return
         }
-        for name in names where name.name != omitted { try walk(into: name, prefix: prefix, depth: depth, maximumDepth, visit) }
+        for name in names where name.name != omitted {
+            try walk(into: name, prefix: prefix, depth: depth, maximumDepth, visit)
+        }
     }
 
     private func walk<Failure: Error>(

@@ -89,7 +89,7 @@ extension SealedFileRefusalTests {
 
     @Test func aProtectedFileNeedsThePerson() throws {
         let sandbox = try ProtectedSandbox()
-        let attributes = SealedFileAttributes(protection: .whenUnlocked)
+        let attributes = SealedFiles.Attributes(protection: .whenUnlocked)
         try sandbox.person.files.write([1, 2], named: "a", attributes)
         #expect(try sandbox.person.files.read("a") == [1, 2])
         #expect(code { _ = try sandbox.service.files.read("a") } == .locked)

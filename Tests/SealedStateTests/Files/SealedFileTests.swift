@@ -93,13 +93,13 @@ import Testing
     @Test func attributesAreKept() throws {
         let date = Date(timeIntervalSince1970: 1_700_000_000)
         let end = Date() + 3600
-        try files.write([1, 2], named: "a", SealedFileAttributes(type: "text/plain", modified: date, expiresAt: end))
+        try files.write([1, 2], named: "a", SealedFiles.Attributes(type: "text/plain", modified: date, expiresAt: end))
         let info = try files.info(of: "a")
         #expect(info.value.size == 2 && info.value.type == "text/plain" && info.value.modified == date)
         #expect(info.provenance.sequence == 1 && info.provenance.notAfter != nil)
-        #expect(code { try files.write([1], named: "a", SealedFileAttributes(type: "a\nb")) } == .invalid)
-        #expect(code { try files.write([1], named: "a", SealedFileAttributes(type: "")) } == .invalid)
-        let never = SealedFileAttributes(expiresAt: Date(timeIntervalSince1970: .infinity))
+        #expect(code { try files.write([1], named: "a", SealedFiles.Attributes(type: "a\nb")) } == .invalid)
+        #expect(code { try files.write([1], named: "a", SealedFiles.Attributes(type: "")) } == .invalid)
+        let never = SealedFiles.Attributes(expiresAt: Date(timeIntervalSince1970: .infinity))
         #expect(code { try files.write([1], named: "a", never) } == .unencodable)
         #expect(try files.read("a") == [1, 2])
     }
@@ -107,7 +107,7 @@ import Testing
     @Test func anExpiredFileIsRefused() throws {
         let clock = TestClock()
         let store = try sandbox.fixture.open { $0.now = { clock.now } }
-        try store.files.write([1], named: "a", SealedFileAttributes(expiresAt: clock.now + 60))
+        try store.files.write([1], named: "a", SealedFiles.Attributes(expiresAt: clock.now + 60))
         #expect(try store.files.read("a") == [1])
         clock.advance(by: 61)
         #expect(code { _ = try store.files.read("a") } == .stale)

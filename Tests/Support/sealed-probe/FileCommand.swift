@@ -11,7 +11,7 @@ func fileWriteCommand(arguments: [String]) -> Int32 {
     return onStore(arguments) { store throws(StoreError) in
         let bytes = [UInt8](repeating: UInt8(number % 251), count: size)
         let durability: Durability = arguments[5] == "unsynced" ? .unsynced : .durable
-        let attributes = SealedFileAttributes(type: "text/\(number)")
+        let attributes = SealedFiles.Attributes(type: "text/\(number)")
         say("written \(try store.files.write(bytes, named: arguments[2], attributes, durability: durability))")
     }
 }

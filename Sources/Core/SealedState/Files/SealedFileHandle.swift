@@ -6,7 +6,7 @@ internal import Synchronization
 
 /// An open version of a sealed file.
 ///
-/// It keeps this version, whatever other programs write meanwhile. Each chunk is compared with the manifest's digest
+/// It keeps this version while other programs write others. Each chunk is compared with the manifest's digest
 /// before any of its bytes are returned. It may be used from any thread.
 public final class SealedFileHandle: Sendable {
     /// The file's name.
@@ -134,44 +134,46 @@ extension SealedFileHandle {
     /// The contents in order, in pieces of at most 1 MiB, each verified before it is returned.
     ///
     /// Damage further on is an error in the middle: only an iteration that ends with nil has returned everything.
-    public var pieces: SealedFilePieces { SealedFilePieces(handle: self) }
+    public var pieces: SealedFileHandle.Pieces { SealedFileHandle.Pieces(handle: self) }
 }
 
-/// The contents of an open sealed file in order.
-public struct SealedFilePieces: AsyncSequence, Sendable {
-    /// A piece: at least one byte, at most 1 MiB.
-    public typealias Element = [UInt8]
-    /// The reason why the next piece is refused or cannot be read.
-    public typealias Failure = StoreError
+extension SealedFileHandle {
+    /// The contents of an open sealed file in order.
+    public struct Pieces: AsyncSequence, Sendable {
+        /// A piece: at least one byte, at most 1 MiB.
+        public typealias Element = [UInt8]
+        /// The reason why the next piece is refused or cannot be read.
+        public typealias Failure = StoreError
 
-    private static let pieceSize = 1 << 20
-    private let handle: SealedFileHandle
-
-    init(handle: SealedFileHandle) { self.handle = handle }
-
-    /// Creates an iterator that begins at the first byte.
-    public func makeAsyncIterator() -> Iterator { Iterator(handle: handle) }
-
-    /// An iterator from one piece to the next.
-    public struct Iterator: AsyncIteratorProtocol {
+        private static let pieceSize = 1 << 20
         private let handle: SealedFileHandle
-        private var position = 0
 
         init(handle: SealedFileHandle) { self.handle = handle }
 
-        /// Returns the next piece; nil at the end.
-        public mutating func next() async throws(StoreError) -> [UInt8]? { try await next(isolation: nil) }
+        /// Creates an iterator that begins at the first byte.
+        public func makeAsyncIterator() -> Iterator { Iterator(handle: handle) }
 
-        /// Returns the next piece; nil at the end. Files are never read on the caller's actor.
-        public mutating func next(
-            isolation actor: isolated (any Actor)?
-        ) async throws(StoreError) -> [UInt8]? {
-            let end = Swift.min(position + SealedFilePieces.pieceSize, handle.size)
-            guard position < end else { return nil }
-            if Task.isCancelled { throw StoreError(.cancelled, "read", handle.name, "The task was cancelled.") }
-            let piece = try await handle.read(position..<end)
-            position = end
-            return piece
+        /// An iterator from one piece to the next.
+        public struct Iterator: AsyncIteratorProtocol {
+            private let handle: SealedFileHandle
+            private var position = 0
+
+            init(handle: SealedFileHandle) { self.handle = handle }
+
+            /// Returns the next piece; nil at the end.
+            public mutating func next() async throws(StoreError) -> [UInt8]? { try await next(isolation: nil) }
+
+            /// Returns the next piece; nil at the end. Files are never read on the caller's actor.
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async throws(StoreError) -> [UInt8]? {
+                let end = Swift.min(position + Pieces.pieceSize, handle.size)
+                guard position < end else { return nil }
+                if Task.isCancelled { throw StoreError(.cancelled, "read", handle.name, "The task was cancelled.") }
+                let piece = try await handle.read(position..<end)
+                position = end
+                return piece
+            }
         }
     }
 }

@@ -30,7 +30,7 @@ public struct SealedFileManifest: SealedRecord {
     /// The maximum number of bytes of a media type.
     static let maximumTypeSize = 255
 
-    init(_ content: LinkedContent, _ attributes: SealedFileAttributes) {
+    init(_ content: LinkedContent, _ attributes: SealedFiles.Attributes) {
         size = Int(clamping: content.digest.contentsSize)
         contents = content.id.text
         digest = content.digest.listHash.hexadecimal
@@ -44,7 +44,7 @@ public struct SealedFileManifest: SealedRecord {
         if id == nil { throw ValidationFailure("contents", "32 hexadecimal digits are expected") }
         if streamDigest == nil { throw ValidationFailure("digest", "64 hexadecimal digits are expected") }
         if size < 0 { throw ValidationFailure("size", "is negative") }
-        try SealedFileAttributes.check(type: type)
+        try SealedFiles.Attributes.check(type: type)
     }
 
     var id: ContentID? { ContentID(contents) }
@@ -60,33 +60,35 @@ public struct SealedFileManifest: SealedRecord {
     }
 }
 
-/// The attributes that the writer of a sealed file states.
-public struct SealedFileAttributes: Sendable, Hashable {
-    /// The media type, such as `application/pdf`: printable ASCII, at most 255 bytes.
-    public var type: String?
-    /// The time of the last change of the contents.
-    public var modified: Date?
-    /// The time at which the file expires; nil means never.
-    public var expiresAt: Date?
-    /// The class of the file's keys; that of the file that is replaced, or the vault's default, unless stated.
-    public var protection: RecordProtection
+extension SealedFiles {
+    /// The attributes that the writer of a sealed file states.
+    public struct Attributes: Sendable, Hashable {
+        /// The media type, such as `application/pdf`: printable ASCII, at most 255 bytes.
+        public var type: String?
+        /// The time of the last change of the contents.
+        public var modified: Date?
+        /// The time at which the file expires; nil means never.
+        public var expiresAt: Date?
+        /// The class of the file's keys; that of the file that is replaced, or the vault's default, unless stated.
+        public var protection: RecordProtection
 
-    /// Creates attributes; all of them may be left out.
-    public init(
-        type: String? = nil, modified: Date? = nil, expiresAt: Date? = nil,
-        protection: RecordProtection = .vaultDefault
-    ) {
-        self.type = type
-        self.modified = modified
-        self.expiresAt = expiresAt
-        self.protection = protection
-    }
+        /// Creates attributes; all of them may be left out.
+        public init(
+            type: String? = nil, modified: Date? = nil, expiresAt: Date? = nil,
+            protection: RecordProtection = .vaultDefault
+        ) {
+            self.type = type
+            self.modified = modified
+            self.expiresAt = expiresAt
+            self.protection = protection
+        }
 
-    static func check(type: String?) throws(ValidationFailure) {
-        guard let type else { return }
-        let isPrintable = type.utf8.allSatisfy { (0x20...0x7E).contains($0) }
-        guard isPrintable, (1...SealedFileManifest.maximumTypeSize).contains(type.utf8.count) else {
-            throw ValidationFailure("type", "1 to \(SealedFileManifest.maximumTypeSize) printable ASCII characters")
+        static func check(type: String?) throws(ValidationFailure) {
+            guard let type else { return }
+            let isPrintable = type.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+            guard isPrintable, (1...SealedFileManifest.maximumTypeSize).contains(type.utf8.count) else {
+                throw ValidationFailure("type", "1 to \(SealedFileManifest.maximumTypeSize) printable ASCII characters")
+            }
         }
     }
 }

@@ -29,7 +29,7 @@ struct SealedFileWriter {
     /// - Parameter contents: The new contents; they are read once, also if the write is repeated in another container.
     /// - Returns: The sequence of this write.
     func write(
-        _ contents: NewContents, _ attributes: SealedFileAttributes, _ request: WriteRequest
+        _ contents: NewContents, _ attributes: SealedFiles.Attributes, _ request: WriteRequest
     ) throws(StoreError) -> UInt64 {
         try requireEarly(attributes, request)
         for _ in 0..<Self.maximumKeyChanges {
@@ -55,8 +55,8 @@ struct SealedFileWriter {
     }
 
     /// Throws early the errors that the manifest's write would throw: sealing the contents may take minutes.
-    private func requireEarly(_ attributes: SealedFileAttributes, _ request: WriteRequest) throws(StoreError) {
-        do throws(ValidationFailure) { try SealedFileAttributes.check(type: attributes.type) } catch {
+    private func requireEarly(_ attributes: SealedFiles.Attributes, _ request: WriteRequest) throws(StoreError) {
+        do throws(ValidationFailure) { try SealedFiles.Attributes.check(type: attributes.type) } catch {
             throw StoreError(
                 .invalid, "write", file.name, "Its attributes break a rule: \(error).",
                 advice: "Correct them; the old file remains.", cause: error)
@@ -76,7 +76,7 @@ struct SealedFileWriter {
 extension SealedFileWriter {
     /// Seals the contents and gives them their name, which no manifest has yet.
     private func link(
-        _ contents: NewContents, _ attributes: SealedFileAttributes, _ request: WriteRequest
+        _ contents: NewContents, _ attributes: SealedFiles.Attributes, _ request: WriteRequest
     ) throws(StoreError) -> LinkedContent {
         store.writer.refreshKeyring()
         let keys = store.reader.keys
@@ -141,7 +141,7 @@ extension SealedFileWriter {
         }
     }
 
-    /// Throws if the contents would exceed the container's quota. Those of the version before are removed afterwards.
+    /// Throws if the contents would exceed the container's quota; the version before does not count.
     private func admit(_ id: ContentID, _ size: Int) throws(StoreError) {
         try onFiles { () throws(FileError) in
             try store.container.quotaGate.admit(id.path, size: size) {
@@ -178,7 +178,7 @@ extension SealedFileWriter {
 
 extension SealedFileWriter {
     private func commit(
-        _ content: LinkedContent, _ attributes: SealedFileAttributes, _ request: WriteRequest
+        _ content: LinkedContent, _ attributes: SealedFiles.Attributes, _ request: WriteRequest
     ) throws(StoreError) -> UInt64 {
         var request = request
         var former: ContentID?

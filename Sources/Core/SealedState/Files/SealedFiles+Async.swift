@@ -27,7 +27,7 @@ extension SealedFiles {
     @discardableResult
     public func write(
         _ bytes: some ContiguousBytes & Sendable, named name: String,
-        _ attributes: SealedFileAttributes = SealedFileAttributes(), onlyIf condition: WriteCondition = .always,
+        _ attributes: SealedFiles.Attributes = SealedFiles.Attributes(), onlyIf condition: WriteCondition = .always,
         holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) async throws(StoreError) -> UInt64 {
         try await limited(timeout) { call throws(StoreError) in
@@ -41,7 +41,7 @@ extension SealedFiles {
     @discardableResult
     public func write(
         fromDescriptor descriptor: Int32, named name: String,
-        _ attributes: SealedFileAttributes = SealedFileAttributes(), onlyIf condition: WriteCondition = .always,
+        _ attributes: SealedFiles.Attributes = SealedFiles.Attributes(), onlyIf condition: WriteCondition = .always,
         holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) async throws(StoreError) -> UInt64 {
         try await limited(timeout) { call throws(StoreError) in
@@ -68,7 +68,7 @@ extension SealedFiles {
     @discardableResult
     public func write<Pieces: AsyncSequence & Sendable>(
         contentsOf sequence: Pieces, named name: String,
-        _ attributes: SealedFileAttributes = SealedFileAttributes(), onlyIf condition: WriteCondition = .always,
+        _ attributes: SealedFiles.Attributes = SealedFiles.Attributes(), onlyIf condition: WriteCondition = .always,
         holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) async throws(StoreError) -> UInt64 where Pieces.Element: ContiguousBytes & Sendable {
         let pipe = PiecePipe(name)

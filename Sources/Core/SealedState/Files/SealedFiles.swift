@@ -37,7 +37,7 @@ public struct SealedFiles: Sendable {
 
     /// Writes a file, and then removes contents that killed writers have left, once for each store.
     func write(
-        _ contents: NewContents, _ name: String, _ attributes: SealedFileAttributes, _ request: WriteRequest
+        _ contents: NewContents, _ name: String, _ attributes: SealedFiles.Attributes, _ request: WriteRequest
     ) throws(StoreError) -> UInt64 {
         let sequence = try onFile(name) { file, store throws(StoreError) in
             try SealedFileWriter(file, in: store).write(contents, attributes, request)
@@ -115,7 +115,8 @@ extension SealedFiles {
     private func manifest(
         at place: RecordPlace, in store: SealedStore
     ) throws(StoreError) -> RecordSnapshot<SealedFileManifest> {
-        do throws(StoreError) { return try store.reader.checkedSnapshot(of: SealedFileManifest.self, at: place) } catch {
+        do throws(StoreError) { return try store.reader.checkedSnapshot(of: SealedFileManifest.self, at: place) } catch
+        {
             // Never the last good manifest: its contents are removed when it is replaced.
             if store.isInPlace { store.reader.notice(error, at: place) }
             throw error
@@ -193,7 +194,7 @@ extension SealedFiles {
     @discardableResult
     public func write(
         _ bytes: some ContiguousBytes & Sendable, named name: String,
-        _ attributes: SealedFileAttributes = SealedFileAttributes(), onlyIf condition: WriteCondition = .always,
+        _ attributes: SealedFiles.Attributes = SealedFiles.Attributes(), onlyIf condition: WriteCondition = .always,
         holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) throws(StoreError) -> UInt64 {
         let request = store.writer.request(
@@ -216,7 +217,7 @@ extension SealedFiles {
     @discardableResult
     public func write(
         fromDescriptor descriptor: Int32, named name: String,
-        _ attributes: SealedFileAttributes = SealedFileAttributes(), onlyIf condition: WriteCondition = .always,
+        _ attributes: SealedFiles.Attributes = SealedFiles.Attributes(), onlyIf condition: WriteCondition = .always,
         holding fence: LeaseFence? = nil, durability: Durability? = nil, timeout: Duration? = nil
     ) throws(StoreError) -> UInt64 {
         let request = store.writer.request(

@@ -96,7 +96,7 @@ struct FilePutCommand: SealctlCommand {
         try StandardStreams.print(output.json ? JSONText.object(fields).text : "\(name) sequence \(sequence)")
     }
 
-    private func attributes(of input: InputFile) -> SealedFileAttributes {
+    private func attributes(of input: InputFile) -> SealedFiles.Attributes {
         let protection: RecordProtection =
             switch accessible?.protection {
             case .afterFirstUnlock: .afterFirstUnlock
@@ -104,7 +104,7 @@ struct FilePutCommand: SealctlCommand {
             case nil: .vaultDefault
             }
         let facts = input.attributes
-        return SealedFileAttributes(
+        return SealedFiles.Attributes(
             type: type,
             modified: facts.kind == .regular
                 ? Date(timeIntervalSince1970: Double(facts.modifiedNanoseconds) / 1e9) : nil,

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import AuditReports
 internal import CryptoPrimitives
 internal import KeyVault
 internal import SealedState
@@ -40,7 +41,7 @@ struct VaultFindCommand: SealctlCommand {
 
     func perform() throws(Failure) {
         let vault = try keyOptions.openVault(of: try target.checked())
-        let account = try account ?? onlyAccount(in: vault)
+        let account = if let account { account } else { try onlyAccount(in: vault) }
         if printsValue || outputFile != nil { return try printValue(of: vault, account) }
         let found = try Failure.onVault { () throws(VaultError) in
             try vault.item(service: service, account: account)

@@ -112,7 +112,8 @@ enum StatusTable {
     private static let failed: [StoreError.Code: ExitStatus] = [
         .absent: .notFound, .locked: .locked,
         .unencodable: .dataError, .invalidName: .usage, .declined: .dataError, .conflict: .unavailable,
-        .invalidCursor: .dataError, .invalidRange: .usage, .lockTimeout: .temporary, .leaseTimeout: .temporary, .leaseLost: .temporary,
+        .invalidCursor: .dataError, .invalidRange: .usage, .lockTimeout: .temporary, .leaseTimeout: .temporary,
+        .leaseLost: .temporary,
         .cancelled: .temporary, .lockLost: .inputOutput, .outcomeUnknown: .inputOutput,
         .backendUnknown: .configuration,
         .durabilityUnknown: .inputOutput, .noSpace: .inputOutput,

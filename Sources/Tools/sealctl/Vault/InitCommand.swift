@@ -146,7 +146,8 @@ struct InitCommand: SealctlCommand {
         }
         if existing != nil, asksForMore { throw vault.duplicate }
         let made = existing == nil ? ["container"] : []
-        let path = try existing?.path ?? makeContainer(of: group, in: home, sharing, backend)
+        let path =
+            if let existing { existing.path } else { try makeContainer(of: group, in: home, sharing, backend) }
         let keyFile = access(vault.place.keyFilePath, F_OK) == 0 ? vault.place.keyFilePath : nil
         try InitAnswer(
             group: group, container: path, vault: vault.place.path, keyFile: keyFile,

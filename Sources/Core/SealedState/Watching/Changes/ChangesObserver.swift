@@ -156,7 +156,8 @@ extension ChangesObserver {
         states[name] = look.isNothing && names == nil ? nil : look
         if let former, former.mark.isSame(as: look.mark) { return nil }
         if former == nil && look.isNothing && names == nil { return nil }
-        return RecordChange(name: String(name.dropFirst(part.prefix.count)), outcome: look.outcome, isInitial: isInitial)
+        return RecordChange(
+            name: String(name.dropFirst(part.prefix.count)), outcome: look.outcome, isInitial: isInitial)
     }
 
     /// Converts the notifications into records to look at.
