@@ -76,6 +76,12 @@ extension NewFile {
         if result < 0 { throw directory.error(-result, "reserve space for", leaf.string) }
     }
 
+    /// Gives up the reserved space behind the value, which a reservation has made part of the file.
+    package func cut(to count: Int64) throws(FileError) {
+        let result = uninterrupted { ftruncate(descriptor.rawValue, off_t(count)) }
+        if result < 0 { throw directory.error(-result, "cut", leaf.string) }
+    }
+
     /// Appends to the value.
     package func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
         try descriptor.write(bytes)

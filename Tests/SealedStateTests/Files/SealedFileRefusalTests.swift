@@ -16,6 +16,37 @@ import Testing
 
     private func refused(_ name: String = "a") -> StoreError.Code? { code { _ = try files.read(name) } }
 
+    /// Files of the kernel state a size that they do not have; a log may be cut while it is read.
+    @Test(arguments: [0, 3, 70_000]) func aSourceMayHaveFewerBytesThanItStates(count: Int) throws {
+        var rest = FileSandbox.bytes(count)[...]
+        let source = NewContents(size: 300_000) { buffer throws(StoreError) in
+            let part = rest.prefix(buffer.count)
+            buffer.copyBytes(from: part)
+            rest = rest.dropFirst(part.count)
+            return part.count
+        }
+        let request = sandbox.store.writer.request()
+        _ = try files.write(source, "a", SealedFiles.Attributes(), request)
+        #expect(try files.read("a") == FileSandbox.bytes(count))
+    }
+
+    @Test func aSizeThatNoFileHasIsRefused() throws {
+        try files.write([1], named: "a")
+        let source = NewContents(size: .max) { _ throws(StoreError) in 0 }
+        let request = sandbox.store.writer.request()
+        #expect(code { _ = try files.write(source, "a", SealedFiles.Attributes(), request) } == .tooLarge)
+        #expect(try files.read("a") == [1])
+    }
+
+    @Test(arguments: [0..<Int.max, Int.min..<1, -1..<0, 1..<(1 << 46), 2..<2]) func noRangeOutsideIsRead(
+        range: Range<Int>
+    ) throws {
+        try files.write([1], named: "a")
+        #expect(code { _ = try files.read("a", range) } == .invalidRange)
+        let file = try files.open("a")
+        #expect(code { try file.copy(toDescriptor: 1, range) } == .invalidRange)
+    }
+
     @Test func exchangedContentsAreRefused() throws {
         let a = try sandbox.written("a", FileSandbox.bytes(1000))
         let b = try sandbox.written("b", FileSandbox.bytes(1000, 1))

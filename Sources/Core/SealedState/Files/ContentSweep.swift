@@ -35,11 +35,23 @@ struct ContentSweep {
         guard !stored.isEmpty else { return 0 }
         let candidates = try candidates(among: stored)
         guard !candidates.isEmpty else { return 0 }
+        // Each byte that is held takes a descriptor.
+        var count = 0
+        for start in stride(from: 0, to: candidates.count, by: Self.batch) {
+            count += try remove(candidates[start..<min(start + Self.batch, candidates.count)], request)
+        }
+        return count
+    }
+
+    private static let batch = 64
+
+    private func remove(_ candidates: ArraySlice<ContentID>, _ request: WriteRequest) throws(StoreError) -> Int {
         var held: [HeldContentByte] = []
         for id in candidates {
             // A byte that is locked is that of a writer at work.
             if let lock = try? HeldContentByte(id, store.reader.locks) { held.append(lock) }
         }
+        if held.isEmpty { return 0 }
         let records = try onFiles { () throws(FileError) in
             try store.reader.locks.lock(.whole, timeout: request.timeout, isCancelled: request.isCancelled)
         }

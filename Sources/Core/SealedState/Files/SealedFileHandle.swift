@@ -78,6 +78,7 @@ extension SealedFileHandle {
     ///
     /// - Throws: `StoreError`: `.invalidRange` for a range outside the contents; `.tampered`; `.file`.
     public func read(_ range: Range<Int>) throws(StoreError) -> [UInt8] {
+        try requireContents(range)
         do throws(StreamFailure<FileError>) {
             if range.count < Self.parallelSize { return try reader.read(range) }
             let bytes = Mutex<[UInt8]>([])
@@ -85,6 +86,14 @@ extension SealedFileHandle {
             try reader.read(range) { piece throws(FileError) in bytes.withLock { $0.append(contentsOf: piece) } }
             return bytes.withLock { $0 }
         } catch { throw Self.refusal(error, name) }
+    }
+
+    private func requireContents(_ range: Range<Int>) throws(StoreError) {
+        guard range.lowerBound >= 0, range.upperBound <= size else {
+            throw StoreError(
+                .invalidRange, "read", name,
+                "It has \(size) bytes; \(range.lowerBound) to \(range.upperBound) are not in it.")
+        }
     }
 
     /// Returns all contents.
@@ -114,8 +123,9 @@ extension SealedFileHandle {
 
     /// Passes on a range of the contents in order.
     package func copy(_ range: Range<Int>? = nil, to sink: StreamSink<FileError>) throws(StoreError) {
+        let range = range ?? 0..<size
+        try requireContents(range)
         do throws(StreamFailure<FileError>) {
-            let range = range ?? 0..<size
             let workers = range.count < Self.parallelSize ? 1 : StreamWorkers.all
             try reader.read(range, workers: workers, to: sink)
         } catch { throw Self.refusal(error, name) }

@@ -33,12 +33,15 @@ struct SealedFileWriter {
     ) throws(StoreError) -> UInt64 {
         try requireEarly(attributes, request)
         for _ in 0..<Self.maximumKeyChanges {
-            let content = try link(contents, attributes, request)
-            do throws(StoreError) { return try commit(content, attributes, request) } catch {
+            do throws(StoreError) {
+                return try commit(link(contents, attributes, request), attributes, request)
+            } catch {
                 if error.cause is ContentKeyChanged { continue }
+                if !Self.mayBeWritten(error), store.isInPlace { contents.linked?.remove(from: store) }
                 throw error
             }
         }
+        contents.linked?.remove(from: store)
         throw StoreError(
             .conflict, "write", file.name, "The group's keys were rotated while the contents were sealed, repeatedly.",
             advice: "Write it again when the rotation has ended.")
@@ -93,7 +96,8 @@ extension SealedFileWriter {
         // Sealed before, under a key that is not active any more or in a container that was replaced.
         let (size, source) = try former.plaintext(keys: keys, of: file.name)
         let content = try seal(size, source, key, request)
-        former.remove()
+        // In a container that was replaced a manifest may name them.
+        former.remove(from: store)
         contents.linked = content
         return content
     }
@@ -102,6 +106,11 @@ extension SealedFileWriter {
         _ size: Int?, _ source: @escaping StreamSource<StoreError>, _ key: SealingKey, _ request: WriteRequest
     ) throws(StoreError) -> LinkedContent {
         let id = ContentID()
+        if let size, size > BlobLayout.maximumChunkCount * BlobLayout.chunkSize {
+            throw StoreError(
+                .tooLarge, "write", file.name, "Its source states \(size) bytes.",
+                advice: "Divide it into several files.")
+        }
         if let size { try admit(id, Self.blobSize(ofContents: size)) }
         let blob = try newBlob(id, reserving: size.map(Self.blobSize) ?? 0)
         let sealed = ByteCount()
@@ -120,8 +129,17 @@ extension SealedFileWriter {
                 from: source, to: sink, as: description, key: key, workers: workers)
         } catch { throw refusal(error) }
         try admit(id, sealed.value)
+        // The size is what the source stated; a file of the kernel, or one that was cut meanwhile, has fewer bytes.
+        if let size, sealed.value < Self.blobSize(ofContents: size) {
+            try onFiles { () throws(FileError) in try blob.cut(to: sealed.value) }
+        }
         let lock = try onFiles { () throws(FileError) in try store.reader.locks.presence(id.lock) }
-        try onFiles { () throws(FileError) in try blob.commit(replacing: false, durability: request.durability) }
+        do throws(StoreError) {
+            try onFiles { () throws(FileError) in try blob.commit(replacing: false, durability: request.durability) }
+        } catch {
+            remove(id)
+            throw error
+        }
         return LinkedContent(
             id: id, digest: digest, key: key.id, context: description.context, root: store.container.root, lock: lock)
     }
@@ -151,8 +169,15 @@ extension SealedFileWriter {
         }
     }
 
+    /// A name that could not be synced is no `durabilityUnknown`: the manifest is not written, so the old file is in
+    /// place.
     private func onFiles<Result: ~Copyable>(_ body: () throws(FileError) -> Result) throws(StoreError) -> Result {
-        do throws(FileError) { return try body() } catch { throw StoreError(writing: error, file.name) }
+        do throws(FileError) { return try body() } catch {
+            guard error.code == .durabilityUnknown, let number = error.errno else {
+                throw StoreError(writing: error, file.name)
+            }
+            throw StoreError(writing: FileError(errno: number, operation: error.operation, path: error.path), file.name)
+        }
     }
 
     private func refusal(_ failure: StreamFailure<StoreError>) -> StoreError {
@@ -193,18 +218,10 @@ extension SealedFileWriter {
             }
             former = storedContent()
         }
-        let sequence: UInt64
-        do throws(StoreError) {
-            let payload = try store.writer.encode(
-                SealedFileManifest(content, attributes), named: place.name.text)
-            payload.protection = attributes.protection.stated
-            defer { payload.wipe() }
-            sequence = try store.writer.write(payload, at: place, request)
-        } catch {
-            let isKept = error.cause is ContentKeyChanged || Self.mayBeWritten(error) || !store.isInPlace
-            if !isKept { content.remove() }
-            throw error
-        }
+        let payload = try store.writer.encode(SealedFileManifest(content, attributes), named: place.name.text)
+        payload.protection = attributes.protection.stated
+        defer { payload.wipe() }
+        let sequence = try store.writer.write(payload, at: place, request)
         if former != content.id { remove(former) }
         return sequence
     }
@@ -271,8 +288,13 @@ final class LinkedContent: Sendable {
     /// The contents are in the container.
     var isStored: Bool { (try? root.exists(id.path)) ?? false }
 
-    /// Removes the contents, best effort.
-    func remove() { try? root.remove(id.path, durability: .unsynced) }
+    /// Removes the contents, best effort, if they are in the container of a store.
+    func remove(from store: SealedStore) {
+        guard let here = try? store.container.root.attributes("."), let there = try? root.attributes("."),
+            here.isSameFile(as: there)
+        else { return }
+        try? root.remove(id.path, durability: .unsynced)
+    }
 
     /// Returns the size of the contents, and a source of them, to be sealed again.
     func plaintext(keys: RecordKeys, of name: String) throws(StoreError) -> (Int, StreamSource<StoreError>) {

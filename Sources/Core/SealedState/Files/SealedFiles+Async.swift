@@ -78,7 +78,8 @@ extension SealedFiles {
             feeding.cancel()
             pipe.close()
         }
-        return try await limited(timeout) { call throws(StoreError) in
+        // On threads of their own: the sequence may be read on those of the other calls.
+        return try await limited(timeout, on: Self.sequenceThreads) { call throws(StoreError) in
             let contents = NewContents(size: nil) { buffer throws(StoreError) in
                 try pipe.read(into: buffer, isCancelled: { call.isCancelled })
             }
@@ -107,10 +108,13 @@ extension SealedFiles {
 
     /// The limit covers the wait for a thread; the lock has the limit of its own, after the contents are sealed.
     private func limited<Value: Sendable>(
-        _ timeout: Duration?, _ body: @escaping @Sendable (BlockingCall) throws(StoreError) -> Value
+        _ timeout: Duration?, on threads: BlockingThreadPool = SealedStore.threads,
+        _ body: @escaping @Sendable (BlockingCall) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        try await SealedStore.offload(atMost: timeout ?? store.options.lockTimeout, body)
+        try await SealedStore.offload(atMost: timeout ?? store.options.lockTimeout, on: threads, body)
     }
+
+    private static let sequenceThreads = BlockingThreadPool(named: "file-sequence", most: 64, stackSize: 8 << 20)
 
     private func request(
         _ call: BlockingCall, _ condition: WriteCondition, _ fence: LeaseFence?, _ durability: Durability?,
@@ -133,10 +137,10 @@ final class PiecePipe: Sendable {
     }
 
     private struct State {
-        var pieces: [[UInt8]] = []
-        /// The position in the first piece.
+        var bytes: [UInt8] = []
+        /// The number of bytes that were taken.
         var position = 0
-        var waiting = 0
+        var waiting: Int { bytes.count - position }
         var end: End?
         var isClosed = false
         var feeder: CheckedContinuation<Void, Never>?
@@ -146,7 +150,7 @@ final class PiecePipe: Sendable {
     private static let capacity = 2 << 20
     private let name: String
     private let state = Mutex(State())
-    /// Raised for each piece and for the end.
+    /// Raised when bytes are waiting after none was, and for the end.
     private let news = DispatchSemaphore(value: 0)
 
     init(_ name: String) { self.name = name }
@@ -154,19 +158,20 @@ final class PiecePipe: Sendable {
     /// Iterates a sequence to its end, to its failure, or until the pipe is closed.
     func feed<Pieces: AsyncSequence>(_ sequence: Pieces) async where Pieces.Element: ContiguousBytes {
         do {
-            for try await piece in sequence where await !push(piece.withUnsafeBytes { [UInt8]($0) }) { return }
+            for try await piece in sequence where await !push(piece) { return }
             finish(Task.isCancelled ? .failed(CancellationError()) : .finished)
         } catch { finish(.failed(error)) }
     }
 
     /// - Returns: `false` if no reader needs further pieces.
-    private func push(_ piece: [UInt8]) async -> Bool {
-        guard !piece.isEmpty else { return true }
-        state.withLock { state in
-            state.pieces.append(piece)
-            state.waiting += piece.count
+    private func push(_ piece: some ContiguousBytes) async -> Bool {
+        let isNews = piece.withUnsafeBytes { piece in
+            state.withLock { state in
+                defer { state.bytes.append(contentsOf: piece) }
+                return state.waiting == 0 && !piece.isEmpty
+            }
         }
-        news.signal()
+        if isNews { news.signal() }
         await withCheckedContinuation { continuation in
             let mayGoOn = state.withLock { state in
                 if state.waiting < Self.capacity || state.isClosed { return true }
@@ -214,17 +219,13 @@ final class PiecePipe: Sendable {
     private func take(into buffer: UnsafeMutableRawBufferPointer) -> (Int, End?) {
         var result: (Int, End?) = (0, nil)
         wake { state in
-            guard let piece = state.pieces.first else {
-                result.1 = state.end
-                return
-            }
-            let part = piece[state.position..<min(state.position + buffer.count, piece.count)]
-            buffer.copyBytes(from: part)
-            result.0 = part.count
-            state.position += part.count
-            state.waiting -= part.count
-            if state.position == piece.count {
-                state.pieces.removeFirst()
+            let count = min(buffer.count, state.waiting)
+            if count == 0 { return result.1 = state.end }
+            buffer.copyBytes(from: state.bytes[state.position..<state.position + count])
+            result.0 = count
+            state.position += count
+            if state.waiting == 0 || state.position >= Self.capacity {
+                state.bytes.removeFirst(state.position)
                 state.position = 0
             }
         }

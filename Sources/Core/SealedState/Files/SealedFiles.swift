@@ -39,8 +39,15 @@ public struct SealedFiles: Sendable {
     func write(
         _ contents: NewContents, _ name: String, _ attributes: SealedFiles.Attributes, _ request: WriteRequest
     ) throws(StoreError) -> UInt64 {
-        let sequence = try onFile(name) { file, store throws(StoreError) in
-            try SealedFileWriter(file, in: store).write(contents, attributes, request)
+        let sequence: UInt64
+        do throws(StoreError) {
+            sequence = try onFile(name) { file, store throws(StoreError) in
+                try SealedFileWriter(file, in: store).write(contents, attributes, request)
+            }
+        } catch {
+            // Contents may be left.
+            store.hasSwept.store(false, ordering: .relaxed)
+            throw error
         }
         sweepOnce(request)
         return sequence

@@ -83,6 +83,20 @@ final class NewBlob: Sendable {
         try StoreError.onFiles(operation, path) { () throws(FileError) in try result.get() }
     }
 
+    /// Gives up the reserved space behind the blob: its source had fewer bytes than it stated.
+    func cut(to size: Int) throws(FileError) {
+        let result = place.withLock { place -> Result<Void, FileError> in
+            do throws(FileError) {
+                switch place {
+                case .writing(let file): try file.cut(to: Int64(size))
+                case .finished: break
+                }
+                return .success(())
+            } catch { return .failure(error) }
+        }
+        try result.get()
+    }
+
     /// Gives the new blob its name.
     ///
     /// - Parameter isReplacing: Pass `false` for a name that must be free.

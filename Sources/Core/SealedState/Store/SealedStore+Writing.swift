@@ -256,7 +256,8 @@ extension SealedStore {
     /// Runs a call that may block up to the limit. With a limit it may end before `body` runs: `.lockTimeout`,
     /// `.cancelled`.
     static func offload<Value: Sendable>(
-        atMost limit: Duration?, _ body: @escaping @Sendable (BlockingCall) throws(StoreError) -> Value
+        atMost limit: Duration?, on threads: BlockingThreadPool = threads,
+        _ body: @escaping @Sendable (BlockingCall) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         let result: Result<Value, StoreError>
         do throws(FileError) {

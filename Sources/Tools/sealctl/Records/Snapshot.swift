@@ -48,6 +48,7 @@ struct Snapshot {
                     .temporary, "snapshotChanged", "the records were moved to a database while they were copied",
                     hint: "Take the snapshot again.")
             }
+            try addNewContents(to: target, &report)
             try target.addFile("manifest.json", Array((report.manifest.text + "\n").utf8), modified: .now)
             try target.commit()
         } catch {
@@ -92,6 +93,19 @@ struct Snapshot {
     }
 
     private static let page = 1000
+
+    /// Adds contents of files that were written since the walk has passed their directory: a manifest that was copied
+    /// after it may name them.
+    private func addNewContents(to target: any SnapshotTarget, _ report: inout SnapshotReport) throws(Failure) {
+        let known = Set(report.files.map(\.path))
+        try container.root.walk(maximumDepth: Self.maximumDepth) { entry throws(Failure) in
+            try Self.goOn()
+            guard entry.kind == .regular, entry.path.hasPrefix(ContainerLayout.contents + "/"),
+                !known.contains(entry.path)
+            else { return }
+            try add(entry, to: target, &report)
+        }
+    }
 
     private static func goOn() throws(Failure) {
         guard HeldSignals.arePending else { return }
