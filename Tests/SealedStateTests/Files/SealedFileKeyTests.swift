@@ -12,7 +12,8 @@ import Testing
 extension SealedFileRefusalTests {
     /// Seals contents with their list of hashes in memory.
     static func seal(_ bytes: [UInt8], _ key: SealingKey, _ context: BlobContext) throws -> [UInt8] {
-        let (position, output) = (Mutex(0), Mutex<[UInt8]>([]))
+        let position = Mutex(0)
+        let output = Mutex<[UInt8]>([])
         _ = try StreamSealer.sealWithDigest(
             from: { buffer throws(StoreError) in
                 position.withLock { position in
@@ -80,7 +81,7 @@ extension SealedFileRefusalTests {
         continuation.yield(Array(bytes[200_000...]))
         continuation.finish()
         #expect(try await task.value == 1)
-        #expect(try files.read("a") == bytes)
+        #expect(try await files.read("a") == bytes)
         #expect(try files.info(of: "a").provenance.epoch == 2)
         let names = try SystemFile.names(sandbox.path("Files/.contents"))
         #expect(names.count == 1)

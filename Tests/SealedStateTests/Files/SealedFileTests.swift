@@ -18,7 +18,7 @@ import Testing
     @Test(arguments: sizes) func contentsOfAnySizeAreReadInEveryForm(_ size: Int) async throws {
         let bytes = FileSandbox.bytes(size)
         #expect(try await files.write(bytes, named: "a/b.bin") == 1)
-        #expect(try files.read("a/b.bin") == bytes)
+        #expect(try await files.read("a/b.bin") == bytes)
         let file = try await files.open("a/b.bin")
         #expect(file.size == size)
         var pieces: [UInt8] = []
@@ -45,9 +45,9 @@ import Testing
         lseek(input, 3, SEEK_SET)
         try await files.write(fromDescriptor: input, named: "a")
         close(input)
-        #expect(try files.read("a") == bytes)
+        #expect(try await files.read("a") == bytes)
         #expect(code { try files.write(fromDescriptor: -1, named: "a") } == .file)
-        #expect(try files.read("a") == bytes)
+        #expect(try await files.read("a") == bytes)
         #expect(try sandbox.contents().count == 1)
     }
 
@@ -58,10 +58,10 @@ import Testing
             continuation.finish()
         }
         #expect(try await files.write(contentsOf: stream, named: "a") == 1)
-        #expect(try files.read("a") == pieces.flatMap { $0 })
+        #expect(try await files.read("a") == pieces.flatMap { $0 })
         // The contents of one file, as the source of another.
         try await files.write(contentsOf: files.open("a").pieces, named: "b")
-        #expect(try files.read("b") == pieces.flatMap { $0 })
+        #expect(try await files.read("b") == pieces.flatMap { $0 })
     }
 
     @Test func aSequenceThatThrowsWritesNothing() async throws {
@@ -75,7 +75,7 @@ import Testing
             try await files.write(contentsOf: stream, named: "a")
         }
         #expect(error?.code == .declined && error?.cause is Broken)
-        #expect(try files.read("a") == [1])
+        #expect(try await files.read("a") == [1])
         #expect(try sandbox.contents().count == 1)
     }
 
@@ -154,7 +154,7 @@ import Testing
         continuation.finish()
         let error = await #expect(throws: StoreError.self) { try await task.value }
         #expect(error?.code == .conflict)
-        #expect(try files.read("a") == [7])
+        #expect(try await files.read("a") == [7])
         #expect(try sandbox.contents().count == 1)
     }
 
@@ -166,7 +166,7 @@ import Testing
         }
         let fence = try #require(kept)
         #expect(code { try files.write([2], named: "a", holding: fence) } == .leaseLost)
-        #expect(try files.read("a") == [1])
+        #expect(try await files.read("a") == [1])
         #expect(try sandbox.contents().count == 1)
     }
 
@@ -188,13 +188,13 @@ import Testing
 
     @Test func anOpenHandleKeepsItsVersion() async throws {
         let bytes = FileSandbox.bytes(3 << 20)
-        try files.write(bytes, named: "a")
-        let file = try files.open("a")
-        #expect(try file.read(0..<10) == Array(bytes[..<10]))
+        try await files.write(bytes, named: "a")
+        let file = try await files.open("a")
+        #expect(try await file.read(0..<10) == Array(bytes[..<10]))
         #expect(try sandbox.probe("file-write", "a", "5", "1000", "unsynced") == "written 2")
-        #expect(try file.read() == bytes)
-        #expect(try files.read("a") == [UInt8](repeating: 5, count: 1000))
-        try files.delete("a")
+        #expect(try await file.read() == bytes)
+        #expect(try await files.read("a") == [UInt8](repeating: 5, count: 1000))
+        try await files.delete("a")
         #expect(try await file.read() == bytes)
     }
 
@@ -232,7 +232,7 @@ import Testing
         #expect(rename(old, old + ".away") == 0)
         _ = try sandbox.fixture.open()
         #expect(try await files.write([2], named: "a") > 1)
-        #expect(try files.read("a") == [2])
+        #expect(try await files.read("a") == [2])
     }
 
     @Test func concurrentWritersLeaveOneWholeFile() async throws {
@@ -252,7 +252,7 @@ import Testing
             try await group.waitForAll()
         }
         #expect(try files.info(of: "a").provenance.sequence == 80)
-        #expect(contents.contains(try files.read("a")))
+        #expect(contents.contains(try await files.read("a")))
         #expect(try sandbox.contents().count == 1)
     }
 

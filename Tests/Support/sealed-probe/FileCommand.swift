@@ -63,6 +63,7 @@ func fileMemoryCommand(arguments: [String]) -> Int32 {
         let file = try store.files.open("large")
         try file.copy(toDescriptor: sink)
         let end = ContinuousClock.now
-        say("\(file.size) \(peakMemory()) \((middle - begin) / .milliseconds(1)) \((end - middle) / .milliseconds(1))")
+        let times = [middle - begin, end - middle].map { Int($0 / .milliseconds(1)) }
+        say("\(file.size) \(peakMemory()) \(times[0]) \(times[1])")
     }
 }
