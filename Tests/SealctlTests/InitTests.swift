@@ -13,7 +13,7 @@ import Testing
         #expect(try SystemFile.read(sandbox.vault) == vault)
         try sandbox.put("a", "{}")
         let again = try decode(MachineInit.self, sandbox.succeed(["init", "--json"]).output)
-        #expect(again.made.isEmpty && again.container == sandbox.container && again.keyFile == answer.keyFile)
+        #expect(again.made.isEmpty && again.container == sandbox.container)
         #expect(try SystemFile.read(sandbox.vault) == vault)
         // Something else than what exists.
         for option in [["--passphrase-file", "pass"], ["--backend", "sqlite"], ["--key-file", "other"]] {

@@ -132,7 +132,9 @@ extension SealedFiles {
 
     /// Returns the contents of a file: all or nothing.
     ///
-    /// - Parameter limit: The largest size in bytes that is read; 1 GiB unless stated.
+    /// - Parameters:
+    ///   - name: The file's name.
+    ///   - limit: The largest size in bytes that is read; 1 GiB unless stated.
     /// - Throws: `StoreError`, as `open`; `.tooLarge`.
     public func read(_ name: String, upTo limit: Int = 1 << 30) throws(StoreError) -> [UInt8] {
         try open(name).read(upTo: limit)
