@@ -154,7 +154,7 @@ import Testing
         ["add", "-s", "", "-a", "ada"], ["add", "-s", "db"], ["add", "-s", "db", "-a", "ada", "value"],
         ["add", "-s", "db", "-a", "ada", "--accessible", "always"],
         ["add", "-s", "db", "-a", "ada", "--value-file", "x", "--value-fd", "3"],
-        ["find", "-s", "db"], ["update", "-s", "db", "-a", "ada", "-l", "x", "--line"],
+        ["find", "-a", "ada"], ["update", "-s", "db", "-a", "ada", "-l", "x", "--line"],
     ])
     func wrongUsageIsReported(arguments: [String]) throws {
         let sandbox = try Sandbox.initialised()

@@ -150,7 +150,7 @@ import Testing
         #expect(try sandbox.shell("\(search) $S exec --env PW=db/ada tool").outputText == "hunter2\n")
     }
 
-    @Test(arguments: [("none", Int32(66)), ("./none", 66), ("./plain", 77), ("./text", 65), (".", 77)])
+    @Test(arguments: [("none", Int32(127)), ("./none", 127), ("./plain", 126), ("./text", 126), (".", 126)])
     func aProgramThatCannotRunIsReported(program: String, status: Int32) throws {
         let sandbox = try prepared()
         try sandbox.directory.file("files/plain", "#!/bin/sh", mode: 0o600)

@@ -64,7 +64,7 @@ struct Mistake: Sendable, CustomTestStringConvertible {
             Mistake(
                 what: "an audit of a group without container", arguments: ["audit", "--group", "group.other"],
                 status: 44),
-            Mistake(what: "making a vault twice", arguments: ["init"], status: 45),
+            Mistake(what: "making a vault twice", arguments: ["vault", "create"], status: 45),
             Mistake(what: "a key file that is gone", arguments: ["list"], status: 36) { unlink($0.keyFile) },
             Mistake(
                 what: "a stated key file that is missing", arguments: ["list", "--key-file", "missing"], status: 36),

@@ -35,7 +35,7 @@ struct VaultAddCommand: SealctlCommand {
     func perform() throws(Failure) {
         let vault = try keyOptions.openVault(of: try target.checked())
         if source.isPrompted { try requireAbsence(from: vault) }
-        let value = try source.read(for: item.subject)
+        let value = try source.read(for: item.subject, asJSON: output.json)
         try value.withBytes { value throws(Failure) in
             try Failure.onVault { () throws(VaultError) in
                 try vault.addItem(
@@ -106,7 +106,9 @@ struct VaultUpdateCommand: SealctlCommand {
             _ = try Failure.onVault { () throws(VaultError) in
                 try vault.item(service: item.service, account: item.account)
             }
-            try source.read(for: item.subject).withBytes { value throws(Failure) in try update(vault, value) }
+            try source.read(for: item.subject, asJSON: output.json).withBytes { value throws(Failure) in
+                try update(vault, value)
+            }
         } else {
             try update(vault, nil)
         }

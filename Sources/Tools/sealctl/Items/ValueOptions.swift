@@ -35,11 +35,13 @@ struct ValueOptions: ParsableArguments {
 
     /// Reads the value.
     ///
-    /// - Parameter subject: The item, for the prompt.
-    func read(for subject: String) throws(Failure) -> ItemValue {
+    /// - Parameters:
+    ///   - subject: The item, for the prompt.
+    ///   - isJSON: Standard error is for machines.
+    func read(for subject: String, asJSON isJSON: Bool) throws(Failure) -> ItemValue {
         if isPrompted { return try ValuePrompt(subject: subject).ask() }
         var value = try read(from: input())
-        if !isStated, !line, value.count > 1, value.dropFinalLineFeed() {
+        if !isStated, !line, value.count > 1, value.dropFinalLineFeed(), !isJSON {
             ConsoleMessages.note("one line feed at the end is not part of the value; --value-file - keeps it")
         }
         guard isStated || value.count > 0 else {

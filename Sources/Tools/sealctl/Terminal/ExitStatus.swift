@@ -202,14 +202,15 @@ enum ExitStatusText {
     static var topic: String {
         let lines = ExitStatus.allCases.map { status in
             let number = String(status.rawValue)
-            return String(repeating: " ", count: 3 - number.count) + number + "  " + status.meaning
+            return String(repeating: " ", count: 4 - number.count) + number + "  " + status.meaning
         }
         return """
             \(lines.joined(separator: "\n"))
 
-            Statuses from 64 on are those of sysexits(3). 36, 44, 45 and 51 are the low
-            bytes of the keychain's statuses, as in macOS' security command. With --json the
-            error's code is more specific: sealctl help formats.
+            Statuses from 64 to 78 are those of sysexits(3), 126 and 127 those of env(1).
+            36, 44, 45 and 51 are the low bytes of the keychain's statuses, as in macOS'
+            security command. With --json the error's code is more specific: sealctl help
+            formats.
             """
     }
 }
