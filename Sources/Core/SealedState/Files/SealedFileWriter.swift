@@ -94,7 +94,7 @@ extension SealedFileWriter {
             return content
         }
         // Sealed before, under a key that is not active any more or in a container that was replaced.
-        let (size, source) = try former.plaintext(keys: keys, of: file.name)
+        let (size, source) = try former.plaintext(of: file.name)
         let content = try seal(size, source, key, request)
         // In a container that was replaced a manifest may name them.
         former.remove(from: store)
@@ -141,7 +141,7 @@ extension SealedFileWriter {
             throw error
         }
         return LinkedContent(
-            id: id, digest: digest, key: key.id, context: description.context, root: store.container.root, lock: lock)
+            id: id, digest: digest, key: key, context: description.context, root: store.container.root, lock: lock)
     }
 
     private func newBlob(_ id: ContentID, reserving size: Int) throws(StoreError) -> NewBlob {
@@ -209,7 +209,7 @@ extension SealedFileWriter {
         var former: ContentID?
         request.beforeSealing = { key throws(StoreError) in
             // A rotation that begins after this check waits for the manifest's lock, and then finds the contents.
-            guard key == content.key else { throw ContentKeyChanged.error(file.name) }
+            guard key == content.key.id else { throw ContentKeyChanged.error(file.name) }
             // No sweep is at work while a record's lock is held; a member may have replaced the file of locks before.
             guard content.isStored else {
                 throw StoreError(
@@ -271,13 +271,13 @@ struct ContentKeyChanged: Error {
 final class LinkedContent: Sendable {
     let id: ContentID
     let digest: StreamDigest
-    let key: KeyID
+    let key: SealingKey
     private let context: BlobContext
     private let root: Directory
     private let lock: HeldLock
 
     init(
-        id: ContentID, digest: StreamDigest, key: KeyID, context: BlobContext, root: Directory,
+        id: ContentID, digest: StreamDigest, key: SealingKey, context: BlobContext, root: Directory,
         lock: consuming HeldLock
     ) {
         (self.id, self.digest, self.key) = (id, digest, key)
@@ -296,13 +296,12 @@ final class LinkedContent: Sendable {
         try? root.remove(id.path, durability: .unsynced)
     }
 
-    /// Returns the size of the contents, and a source of them, to be sealed again.
-    func plaintext(keys: RecordKeys, of name: String) throws(StoreError) -> (Int, StreamSource<StoreError>) {
+    /// Returns the size of the contents, and a source of them, to be sealed again. Their key may have been retired since.
+    func plaintext(of name: String) throws(StoreError) -> (Int, StreamSource<StoreError>) {
         let file = try ContentFile(id.path, of: name, in: root)
-        let keyring = try keys.keyring(toOpen: try file.head(), "write", name)
         let reader: StreamRangeReader<FileError>
         do throws(StreamFailure<FileError>) {
-            reader = try StreamRangeReader(blobSize: file.size, context: context, keys: keyring, digest: digest) {
+            reader = try StreamRangeReader(blobSize: file.size, context: context, keys: key, digest: digest) {
                 offset, buffer throws(FileError) in try file.read(at: offset, into: buffer)
             }
         } catch { throw SealedFileHandle.refusal(error, name, "write") }
