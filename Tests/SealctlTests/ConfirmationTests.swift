@@ -45,6 +45,8 @@ struct ConfirmationTests {
             words: "vault destroy-key --force-key $K $K",
             preparation: "K=$($S vault keys --json | grep -o '[0-9a-f]\\{32\\}' | head -n 1); $S vault rotate",
             state: "$S vault keys --json"),
+        Case(
+            words: "mailbox reset m", preparation: "echo '{}' | $S mailbox send m -", state: "$S mailbox list --json"),
         Case(words: "container reset", preparation: "echo '{}' | $S put a -", state: "$S list --json; \(trash)"),
         Case(
             words: "container accept --former",

@@ -58,7 +58,7 @@ import Testing
             guard line.hasPrefix(" "), let number = words.first.flatMap({ Int($0) }) else { return nil }
             return (number, words[1].drop { $0 == " " }.description)
         }
-        #expect(meanings.count == 18)
+        #expect(meanings.count == 20)
         let guide = try SourceText.read("docs/sealctl.md")
         let page = try SourceText.read("docs/sealctl.1").replacing(".Nm .", with: "sealctl.")
         for (number, meaning) in meanings {
@@ -119,6 +119,9 @@ import Testing
     @Test(arguments: [
         ("`put`, `delete`", ["put", "b", "-"]), ("`put`, `delete`", ["delete", "a"]), ("`list`", ["list"]),
         ("`file put`, `file delete`", ["file", "put", "b", "-"]),
+        ("`mailbox send`", ["mailbox", "send", "b", "-"]), ("`mailbox list`", ["mailbox", "list"]),
+        ("`mailbox take`, `mailbox peek`", ["mailbox", "peek", "a"]), ("`mailbox dead`", ["mailbox", "dead", "a"]),
+        ("`mailbox reset`", ["mailbox", "reset", "a", "--yes"]),
         ("`history`", ["history", "a"]), ("`snapshot`", ["snapshot", "-o", "x.tar"]),
         ("`inspect`", ["inspect", "a"]), ("`explain NAME` of a record", ["explain", "a"]),
         ("`explain NAME` of a rejection", ["explain", "stale"]), ("`explain NAME` of a rejection", ["explain"]),

@@ -150,11 +150,15 @@ import Testing
         #expect(try sandbox.shell("\(search) $S exec --env PW=db/ada tool").outputText == "hunter2\n")
     }
 
-    @Test(arguments: [("none", Int32(127)), ("./none", 127), ("./plain", 126), ("./text", 126), (".", 126)])
+    @Test(arguments: [
+        ("none", Int32(127)), ("./none", 127), ("./plain", 126), ("./text", 126), (".", 126), ("./plain/tool", 126),
+        ("./loop", 126),
+    ])
     func aProgramThatCannotRunIsReported(program: String, status: Int32) throws {
         let sandbox = try prepared()
         try sandbox.directory.file("files/plain", "#!/bin/sh", mode: 0o600)
         try sandbox.directory.file("files/text", "echo no", mode: 0o700)
+        try sandbox.shell("ln -s loop loop")
         #expect(try sandbox.sealctl(Self.env + [program]).exitCode == status)
     }
 

@@ -85,7 +85,7 @@ import Testing
 
     @Test(arguments: texts) func bothWaysCountTheSame(_ text: String) throws {
         let (strict, loose) = try Array(text.utf8).withRawBytes { bytes in
-            let strict = try JSONChecker.check(bytes, against: Self.limits, maximumDepth: 64)
+            let strict = try JSONChecker.checkInput(bytes, against: Self.limits, maximumDepth: 64)
             do throws(StructureFault) { try JSONStructure.check(bytes, against: Self.limits) } catch {
                 return (strict, StructureFault?.some(error))
             }
@@ -98,7 +98,7 @@ import Testing
         let text = String(repeating: "[", count: 513) + String(repeating: "]", count: 513)
         let limits = StructureLimits(depth: .max, values: .max, size: .max)
         let fault = try Array(text.utf8).withRawBytes {
-            try JSONChecker.check($0, against: limits, maximumDepth: 1000)
+            try JSONChecker.checkInput($0, against: limits, maximumDepth: 1000)
         }
         #expect(fault == .tooDeep(limit: 512))
     }

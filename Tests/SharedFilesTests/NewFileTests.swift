@@ -96,7 +96,7 @@ import Testing
         let sandbox = try Sandbox()
         let opened = open(sandbox.path(""), 0o10000000)
         try #require(opened >= 0)
-        let directory = Directory(path: sandbox.inside.path, owning: opened)
+        let directory = Directory(path: sandbox.inside.descriptor.path, owning: opened)
         let write = { try directory.replace("x", with: bytes("new"), mode: 0o600, durability: .durable) }
         #expect(fileError { try write() }?.code == .durabilityUnknown)
         #expect(try sandbox.text("x") == "new")

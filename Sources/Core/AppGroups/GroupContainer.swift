@@ -251,6 +251,8 @@ package enum ContainerLayout {
     package static let contentsName = ".contents"
     /// The contents of sealed files, one file for each version.
     package static let contents = files + "/" + contentsName
+    /// The messages of mailboxes: a directory for each, with segments of each producer.
+    package static let mailboxes = "Mailboxes"
     /// The suffix of every sealed record's file name.
     package static let recordSuffix = ".sealed"
     /// Copies of rejected blobs, kept for diagnosis.

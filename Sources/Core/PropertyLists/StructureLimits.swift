@@ -19,6 +19,9 @@ package struct StructureLimits: Sendable, Hashable {
     /// The limits for external files: entitlements, profiles, projects, preferences. 64 levels, 100,000 values, 16 MiB.
     package static let propertyList = StructureLimits(depth: 64, values: 100_000, size: 16 << 20)
 
+    /// Nothing is counted against a limit, except depth.
+    package static let unlimited = StructureLimits(depth: .max, values: .max, size: .max)
+
     /// Returns the number of UTF-8 bytes of a scalar.
     package static func size(of scalar: UInt32) -> Int {
         scalar < 0x80 ? 1 : scalar < 0x800 ? 2 : scalar < 0x10000 ? 3 : 4

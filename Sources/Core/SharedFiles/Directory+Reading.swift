@@ -140,7 +140,7 @@ extension Directory {
     package func withoutTrace() throws(FileError) -> Directory {
         let opened = tracelessly(".", directoryFlags)
         if opened < 0 { throw error(-opened, "open the directory", ".") }
-        return Directory(path: path, owning: opened, leavesNoTrace: true)
+        return Directory(path: descriptor.path, owning: opened, leavesNoTrace: true)
     }
 
     /// Opens below this directory for reading, as `openBeneath` does.

@@ -7,16 +7,16 @@ package import SystemPackage
 /// Paths given to its methods are relative, `/`-separated, and never cross a symbolic link or leave the directory
 /// (`unsafePath`). The value keeps the same directory when its path is renamed or replaced.
 package final class Directory: Sendable {
-    /// The path at which it was opened, for messages.
-    package let path: FilePath
-    /// The open directory.
+    /// The open directory. Its path is that at which it was opened, for messages.
     package let descriptor: Descriptor
     /// `true` if reading through it keeps access times, where the system allows that.
     package let leavesNoTrace: Bool
 
-    init(path: FilePath, owning rawValue: Int32, leavesNoTrace: Bool = false) {
-        self.path = path
-        descriptor = Descriptor(owning: rawValue, path: path.string)
+    /// The path of the open directory, made for each call: a walk through deep directories needs none.
+    package var path: FilePath { FilePath(descriptor.path) }
+
+    init(path: String, owning rawValue: Int32, leavesNoTrace: Bool = false) {
+        descriptor = Descriptor(owning: rawValue, path: path)
         self.leavesNoTrace = leavesNoTrace
     }
 
@@ -66,7 +66,7 @@ package final class Directory: Sendable {
     private static func open(_ path: FilePath, followingLast: Bool) throws(FileError) -> Directory {
         let flags = followingLast ? directoryFlags : directoryFlags | O_NOFOLLOW
         let opened = uninterrupted { openat(AT_FDCWD, path.string, flags | O_CLOEXEC, 0) }
-        if opened >= 0 { return Directory(path: path, owning: opened) }
+        if opened >= 0 { return Directory(path: path.string, owning: opened) }
         // For a link as the last component the kernel returns ENOTDIR; report it as a link.
         var status = stat()
         let isLink = opened == -ENOTDIR && lstat(path.string, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
@@ -81,8 +81,7 @@ extension Directory {
         if relative != "." { try RelativePath.check(relative, operation, in: self) }
         let opened = openToRead(relative, directoryFlags)
         if opened < 0 { throw error(-opened, operation, relative) }
-        return Directory(
-            path: relative == "." ? path : path.appending(relative), owning: opened, leavesNoTrace: leavesNoTrace)
+        return Directory(path: display(relative), owning: opened, leavesNoTrace: leavesNoTrace)
     }
 
     /// Opens a directory below this one and creates every missing segment.
@@ -120,7 +119,8 @@ extension Directory {
 extension Directory {
     /// Returns the full path of an item below this directory, for messages only.
     package func display(_ relative: String) -> String {
-        relative == "." ? path.string : path.string + (path.string.hasSuffix("/") ? "" : "/") + relative
+        let path = descriptor.path
+        return relative == "." ? path : path + (path.hasSuffix("/") ? "" : "/") + relative
     }
 
     package func error(_ number: Int32, _ operation: String, _ relative: String) -> FileError {
@@ -284,7 +284,7 @@ extension Directory {
             openat(descriptor.rawValue, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
         }
         if opened < 0 { throw error(-opened, "remove", shown) }
-        return Directory(path: self.path.appending(shown), owning: opened)
+        return Directory(path: display(shown), owning: opened)
     }
 }
 

@@ -35,7 +35,7 @@ final class RecordForm: SealedForm {
     ) throws(StoreError) -> PayloadCodec {
         try payload.withUnsafeBytes { bytes throws(StoreError) in
             if bytes.starts(with: "bplist".utf8) { return .binaryPropertyList }
-            do throws(JSONFault) { try JSONChecker.check(bytes, maximumDepth: options.maximumDepth) } catch {
+            do throws(JSONFault) { try JSONChecker.checkInput(bytes, maximumDepth: options.maximumDepth) } catch {
                 throw StoreError.malformed(
                     source,
                     "It is neither a binary property list nor JSON: line \(error.line), column \(error.column): "

@@ -62,6 +62,7 @@ struct AuditRun {
         var missing = MissingRecords(accepted: accepted)
         missing.carried = tally.carried
         whole += missing.findings(among: entries, in: scope)
+        whole += RefusedContents(scope: scope).findings(besides: files)
         if let vaultPath, tally.ownBlobs > 0 { whole.append(vaultIsMissing(vaultPath, blobs: tally.ownBlobs)) }
         tally.add(examiner.outcome(of: whole))
         let findings = tally.listedFindings.sorted()

@@ -44,6 +44,35 @@ struct SealedFileKillFaultTests {
         #expect(outcomes == [true, false] && leftovers > 1)
     }
 
+    /// A failing call leaves the old file, unless the answer says that the new one is written or may be.
+    @Test func aFailingCallOfAWriteLeavesTheOldFileOrSaysSo() throws {
+        let sandbox = try FileSandbox()
+        #expect(try sandbox.probe("file-write", "a", "1", "\(Self.size)", "durable") == "written 1")
+        let calls = try calls(["file-write", "a", "2", "\(Self.size)", "durable"], sandbox).filter { call in
+            // The last write is the program's answer.
+            ["fallocate", "write", "linkat", "fdatasync", "fsync", "renameat", "unlinkat"].contains(call.name)
+                && call.isChange
+        }
+        var answers: Set<String> = []
+        for (index, call) in calls.enumerated() {
+            let old = try sandbox.probe("file-read", "a")
+            let sequence = UInt64(old.split(separator: " ").last ?? "") ?? 0
+            let number = 100 + index
+            let traced = sandbox.fixture.traced(["file-write", "a", "\(number)", "\(Self.size)", "durable"])
+            defer { traced.removeLog() }
+            let answer = try traced.run(failing: call, with: "EIO").outputText.trimmingNewlines
+            let isNew = ["written \(sequence + 1)", "durabilityUnknown"].contains(answer)
+            let new = "text/\(number) \(Self.size) \(sequence + 1)"
+            #expect(try sandbox.probe("file-read", "a") == (isNew ? new : old), "\(call): \(answer)")
+            answers.insert(isNew ? "new" : "old")
+            // The contents of a write that failed are removed; after a doubt both stay.
+            let count = try sandbox.contents().count
+            #expect(isNew ? (1...2).contains(count) : count == 1, "\(call): \(answer)")
+            _ = try sandbox.probe("file-write", "a", "1", "\(Self.size)", "durable")
+        }
+        #expect(answers == ["new", "old"])
+    }
+
     @Test func killingADeletionAtEverySystemCallLeavesTheFileOrItsDeletion() throws {
         let sandbox = try FileSandbox()
         #expect(try sandbox.probe("file-write", "a", "1", "1000", "durable") == "written 1")

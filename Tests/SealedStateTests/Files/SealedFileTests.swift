@@ -1,10 +1,11 @@
 import AppGroups
 import FoundationEssentials
 import Glibc
-import SealedState
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import SealedState
 
 /// Writing and reading sealed files: every source, every form of reading, and what a file has as a record.
 @Suite(.timeLimit(.minutes(10))) struct SealedFileTests {
@@ -62,6 +63,33 @@ import Testing
         // The contents of one file, as the source of another.
         try await files.write(contentsOf: files.open("a").pieces, named: "b")
         #expect(try await files.read("b") == pieces.flatMap { $0 })
+    }
+
+    @Test func aSequenceOfSmallPiecesIsWritten() async throws {
+        let bytes = FileSandbox.bytes(400_000)
+        let stream = AsyncStream<[UInt8]> { continuation in
+            for byte in bytes { continuation.yield([byte]) }
+            continuation.finish()
+        }
+        try await files.write(contentsOf: stream, named: "a")
+        #expect(try await files.read("a") == bytes)
+    }
+
+    /// More copies than there are threads for calls: each reads one file and writes another at the same time.
+    @Test func manyFilesAreCopiedAtOnce() async throws {
+        let (bytes, files) = (FileSandbox.bytes((1 << 20) + 1), files)
+        try await files.write(bytes, named: "a", durability: .unsynced)
+        try await withThrowingTaskGroup(of: UInt64.self) { group in
+            for number in 0..<80 {
+                group.addTask {
+                    try await files.write(
+                        contentsOf: files.open("a").pieces, named: "copies/\(number)", durability: .unsynced,
+                        timeout: .seconds(120))
+                }
+            }
+            for try await sequence in group { #expect(sequence == 1) }
+        }
+        #expect(try await files.read("copies/79") == bytes)
     }
 
     @Test func aSequenceThatThrowsWritesNothing() async throws {
@@ -233,6 +261,68 @@ import Testing
         _ = try sandbox.fixture.open()
         #expect(try await files.write([2], named: "a") > 1)
         #expect(try await files.read("a") == [2])
+    }
+
+    /// Contents that can be read once are sealed again from the moved container, or refused without it: a rest of them
+    /// is never stored as the file.
+    @Test(arguments: [true, false]) func aContainerIsReplacedWhileContentsAreRead(_ isKept: Bool) async throws {
+        let bytes = FileSandbox.bytes(3 << 20)
+        // The sequence is asked for its second piece when the sealing thread has taken bytes of the first one.
+        let (hasBegun, began) = AsyncStream<Void>.makeStream()
+        let (isReplaced, replaced) = AsyncStream<Void>.makeStream()
+        let asked = Mutex(0)
+        let pieces = AsyncStream<[UInt8]> {
+            switch asked.withLock({
+                $0 += 1; return $0
+            }) {
+            case 1: return Array(bytes[..<(2 << 20)])
+            case 2:
+                began.yield()
+                for await _ in isReplaced { break }
+                return Array(bytes[(2 << 20)...])
+            default: return nil
+            }
+        }
+        try await files.write([1], named: "b")
+        let task = Task { [files] in try await files.write(contentsOf: pieces, named: "a") }
+        for await _ in hasBegun { break }
+        let old = sandbox.fixture.container
+        #expect(rename(old, old + ".away") == 0)
+        if !isKept { try #require(try ChildProcess.run("/bin/rm", ["-r", old + ".away"]).exitCode == 0) }
+        _ = try sandbox.fixture.open()
+        replaced.yield()
+        guard isKept else {
+            await #expect(throws: StoreError.self) { try await task.value }
+            #expect(code { _ = try files.read("a") } == .absent)
+            return #expect(try sandbox.contents().isEmpty)
+        }
+        #expect(try await task.value > 0)
+        #expect(try await files.read("a") == bytes)
+        #expect(try sandbox.contents().count == 1)
+    }
+
+    /// Contents in memory can be read again from the first byte, others cannot.
+    @Test func contentsInMemoryAreReadAgain() throws {
+        let (bytes, once) = (NewContents([1, 2, 3]), NewContents(size: nil) { _ in 1 })
+        for _ in 0..<2 {
+            let read = try bytes.begin("a")
+            var buffer: [UInt8] = [0, 0, 0, 0]
+            #expect(try buffer.withUnsafeMutableBytes { try read($0) } == 3 && buffer == [1, 2, 3, 0])
+        }
+        let read = try once.begin("a")
+        _ = try once.begin("a")
+        var buffer: [UInt8] = [0]
+        #expect(try buffer.withUnsafeMutableBytes { try read($0) } == 1)
+        #expect(code { _ = try once.begin("a") } == .containerMissing)
+    }
+
+    @Test func aHugePieceIsWritten() async throws {
+        let bytes = FileSandbox.bytes(24 << 20)
+        let (stream, continuation) = AsyncStream<[UInt8]>.makeStream()
+        continuation.yield(bytes)
+        continuation.finish()
+        try await files.write(contentsOf: stream, named: "a", durability: .unsynced)
+        #expect(try await files.read("a") == bytes)
     }
 
     @Test func concurrentWritersLeaveOneWholeFile() async throws {

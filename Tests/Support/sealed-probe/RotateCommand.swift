@@ -51,7 +51,7 @@ func rotateHoldCommand(arguments: [String]) -> Int32 {
     }
 }
 
-private func inputHasEnded() -> Bool {
+func inputHasEnded() -> Bool {
     var request = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
     return poll(&request, 1, 0) > 0
 }

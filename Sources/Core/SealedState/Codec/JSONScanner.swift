@@ -5,7 +5,7 @@ package import PropertyLists
 package enum JSONChecker {
     /// - Throws: The first fault.
     package static func check(_ text: UnsafeRawBufferPointer, maximumDepth: Int) throws(JSONFault) {
-        var scanner = JSONScanner(text, StructureLimits(depth: 0, values: .max, size: .max), depth: maximumDepth)
+        var scanner = JSONScanner(text, .unlimited, depth: maximumDepth)
         try scanner.text()
     }
 
@@ -15,8 +15,9 @@ package enum JSONChecker {
     ///
     /// - Returns: The first limit that the text exceeds, other than its depth; nil for none.
     /// - Throws: The first fault, a text that is nested too deep included.
-    package static func check(
-        _ text: UnsafeRawBufferPointer, against limits: StructureLimits, maximumDepth: Int
+    @discardableResult
+    package static func checkInput(
+        _ text: UnsafeRawBufferPointer, against limits: StructureLimits = .unlimited, maximumDepth: Int
     ) throws(JSONFault) -> StructureFault? {
         var scanner = JSONScanner(text, limits, depth: maximumDepth, strictly: true)
         try scanner.text()
@@ -67,6 +68,8 @@ private struct JSONScanner {
     private let maximumDepth: Int
     /// Names that an object has twice, and numbers that no Double holds, are faults.
     private let isStrict: Bool
+    /// The characters of a name while it is scanned for comparison with the object's others; nil at other times.
+    private var name: String.UnicodeScalarView?
     private var position = 0
     private var values = 0
     /// The maximum number of levels that were open at once.
@@ -138,14 +141,17 @@ extension JSONScanner {
     private mutating func object(depth: Int) throws(JSONFault) {
         try enter(depth)
         if take("}") { return }
-        var names: Set<[UInt8]> = []
+        // Compared like the keys of decoders' dictionaries: by their characters, however these are composed.
+        var names: Set<String> = []
         while true {
             skipSpace()
             guard next == UInt8(ascii: "\"") else { throw fault("a name in double quotes is expected") }
             countValue()
             let start = position
+            if isStrict { name = String.UnicodeScalarView() }
             countKey(try string())
-            if isStrict, !names.insert(unescaped(start + 1..<position - 1)).inserted {
+            // Over a limit, a name may take minutes to compare.
+            if let name = name.take(), excess == nil, !names.insert(String(name)).inserted {
                 position = start
                 throw fault("the object has that name twice")
             }
@@ -187,8 +193,9 @@ extension JSONScanner {
     private mutating func number() throws(JSONFault) {
         let start = position
         try numberText()
-        let text = String(decoding: json[start..<position], as: UTF8.self)
-        guard isStrict, let number = Double(text), !number.isFinite else { return }
+        guard isStrict, let number = Double(String(decoding: json[start..<position], as: UTF8.self)),
+            !number.isFinite
+        else { return }
         position = start
         throw fault("the number is larger than any that programs read (a Double)")
     }
@@ -203,27 +210,17 @@ extension JSONScanner {
         }
     }
 
-    /// Returns the bytes of a string whose escapes are valid, without these.
-    private func unescaped(_ range: Range<Int>) -> [UInt8] {
-        guard json[range].contains(UInt8(ascii: "\\")) else { return Array(json[range]) }
-        var (rest, bytes) = (self, [UInt8]())
-        rest.position = range.lowerBound
-        while rest.position < range.upperBound {
-            let byte = json[rest.position]
-            guard byte == UInt8(ascii: "\\") else {
-                bytes.append(byte)
-                rest.position += 1
-                continue
-            }
-            let kind = json[rest.position + 1]
-            let scalar = (try? rest.escape()).flatMap(Unicode.Scalar.init) ?? "\0"
-            bytes += kind == UInt8(ascii: "u") ? Array(String(scalar).utf8) : [Self.escapes[kind] ?? kind]
+    private static func escaped(_ letter: UInt8) -> UInt32? {
+        switch letter {
+        case UInt8(ascii: "b"): 0x08
+        case UInt8(ascii: "f"): 0x0C
+        case UInt8(ascii: "n"): 0x0A
+        case UInt8(ascii: "r"): 0x0D
+        case UInt8(ascii: "t"): 0x09
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): UInt32(letter)
+        default: nil
         }
-        return bytes
     }
-
-    /// The characters of the escapes b, f, n, r and t; others are the characters themselves.
-    private static let escapes: [UInt8: UInt8] = [0x62: 0x08, 0x66: 0x0C, 0x6E: 0x0A, 0x72: 0x0D, 0x74: 0x09]
 
     private mutating func digits() throws(JSONFault) {
         let start = position
@@ -241,27 +238,33 @@ extension JSONScanner {
                 position += 1
                 if content.isStacked { exceed(.stackedMarks) }
                 return content.size
-            case UInt8(ascii: "\\"): content.take(try escape())
+            case UInt8(ascii: "\\"): take(try escape(), &content)
             case 0..<0x20: throw fault("a control character must be escaped")
             case 0x20..<0x80:
                 content.takePlain()
+                name?.append(Unicode.Scalar(byte))
                 position += 1
             default:
                 guard let length = UTF8Sequence.length(in: json[position...]) else { throw fault("it is not UTF-8") }
-                content.take(scalar(at: position))
+                take(scalar(at: position), &content)
                 position += length
             }
         }
         throw fault("a string is unterminated")
     }
 
+    private mutating func take(_ scalar: UInt32, _ content: inout JSONContent) {
+        content.take(scalar)
+        if let scalar = Unicode.Scalar(scalar) { name?.append(scalar) }
+    }
+
     /// - Returns: The escaped scalar.
     private mutating func escape() throws(JSONFault) -> UInt32 {
         position += 1
         guard take("u") else {
-            guard let byte = next, #""\/bfnrt"#.utf8.contains(byte) else { throw fault("no such escape") }
+            guard let byte = next, let scalar = Self.escaped(byte) else { throw fault("no such escape") }
             position += 1
-            return 0
+            return scalar
         }
         let unit = try codeUnit()
         if (0xDC00...0xDFFF).contains(unit) { throw fault("half of a surrogate pair") }

@@ -10,7 +10,7 @@ internal import SharedFiles
 /// | locks the byte of new contents, names the contents | |
 /// | | finds contents without a manifest; their byte is locked: they stay |
 /// | writes the manifest, unlocks | |
-/// | | locks the byte, then all records; the manifest names the contents: they stay |
+/// | | locks all records, reads the manifests again, locks the byte; a manifest names the contents: they stay |
 struct ContentSweep {
     private let store: SealedStore
     private var root: Directory { store.container.root }
@@ -35,30 +35,20 @@ struct ContentSweep {
         guard !stored.isEmpty else { return 0 }
         let candidates = try candidates(among: stored)
         guard !candidates.isEmpty else { return 0 }
-        // Each byte that is held takes a descriptor.
-        var count = 0
-        for start in stride(from: 0, to: candidates.count, by: Self.batch) {
-            count += try remove(candidates[start..<min(start + Self.batch, candidates.count)], request)
-        }
-        return count
-    }
-
-    private static let batch = 64
-
-    private func remove(_ candidates: ArraySlice<ContentID>, _ request: WriteRequest) throws(StoreError) -> Int {
-        var held: [HeldContentByte] = []
-        for id in candidates {
-            // A byte that is locked is that of a writer at work.
-            if let lock = try? HeldContentByte(id, store.reader.locks) { held.append(lock) }
-        }
-        if held.isEmpty { return 0 }
-        let records = try onFiles { () throws(FileError) in
+        let group = store.group.identifier
+        let records = try StoreError.onFiles("remove leftover contents of", group) { () throws(FileError) in
             try store.reader.locks.lock(.whole, timeout: request.timeout, isCancelled: request.isCancelled)
         }
-        let left = try self.candidates(among: held.map(\.id))
-        guard store.isInPlace, records.isStillNamed() else { return 0 }
+        let left = try self.candidates(among: candidates)
         var count = 0
-        for id in left where (try? root.remove(id.path, durability: .unsynced)) != nil { count += 1 }
+        for id in left {
+            // A byte that is locked is that of a writer at work.
+            guard let byte = try? store.reader.locks.presence(id.lock) else { continue }
+            // A member who replaces the lock file lets a writer name its contents meanwhile.
+            guard store.isInPlace, records.isStillNamed() else { return count }
+            if (try? root.remove(id.path, durability: .unsynced)) != nil { count += 1 }
+            _ = consume byte
+        }
         return count
     }
 
@@ -122,22 +112,5 @@ struct ContentSweep {
         }
         guard store.isInPlace else { throw store.reader.moved("list the files of", store.group.identifier) }
         return survey
-    }
-
-    private func onFiles<Result: ~Copyable>(_ body: () throws(FileError) -> Result) throws(StoreError) -> Result {
-        do throws(FileError) { return try body() } catch {
-            throw StoreError(error, "remove leftover contents of", store.group.identifier)
-        }
-    }
-}
-
-/// The locked byte of contents: their writer has finished or was killed.
-private final class HeldContentByte {
-    let id: ContentID
-    private let lock: HeldLock
-
-    init(_ id: ContentID, _ locks: ContainerLocks) throws(FileError) {
-        self.id = id
-        lock = try locks.presence(id.lock)
     }
 }

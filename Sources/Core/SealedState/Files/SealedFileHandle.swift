@@ -30,9 +30,9 @@ public final class SealedFileHandle: Sendable {
         guard let id = snapshot.value.id, let digest = snapshot.value.streamDigest else {
             throw StoreError(.invalid, "read", name.name, "Its manifest names no contents.")
         }
-        let file = try ContentFile(id.path, of: name.name, in: store.container.root)
+        let (file, head) = try Self.contents(id.path, of: name.name, in: store.container.root)
         let context = id.context(of: name, in: store.group)
-        let keys = try Self.keys(toOpen: try file.head(), context, name.name, store)
+        let keys = try Self.keys(toOpen: head, context, name.name, store)
         do throws(StreamFailure<FileError>) {
             reader = try StreamRangeReader(blobSize: file.size, context: context, keys: keys, digest: digest) {
                 offset, buffer throws(FileError) in try file.read(at: offset, into: buffer)
@@ -40,6 +40,21 @@ public final class SealedFileHandle: Sendable {
         } catch { throw Self.refusal(error, name.name) }
         self.name = name.name
         self.snapshot = snapshot
+    }
+
+    private static func contents(
+        _ path: String, of name: String, in root: Directory
+    ) throws(StoreError) -> (OpenedBlob, [UInt8]) {
+        do throws(FileError) {
+            let file = try OpenedBlob(path, in: root)
+            return (file, try file.head())
+        } catch {
+            guard error.code == .notFound else { throw StoreError(error, "read", name) }
+            throw StoreError(
+                .missing, "read", name, "Its manifest is valid, and the container has no \(path).",
+                advice: "Find out what removed it; write the file again, or restore the container from a backup.",
+                cause: error)
+        }
     }
 
     /// Returns the keys that open a header: another program may have rotated, and then the vault is read once more.
@@ -61,14 +76,12 @@ public final class SealedFileHandle: Sendable {
         }
     }
 
-    static func refusal(
-        _ failure: StreamFailure<FileError>, _ name: String, _ operation: String = "read"
-    ) -> StoreError {
+    private static func refusal(_ failure: StreamFailure<FileError>, _ name: String) -> StoreError {
         switch failure {
         case .sealing(let error) where error.code == .invalidArgument:
-            StoreError(.invalidRange, operation, name, error.detail)
-        case .sealing(let error): StoreError(error, operation, name)
-        case .input(let error), .output(let error): StoreError(error, operation, name)
+            StoreError(.invalidRange, "read", name, error.detail)
+        case .sealing(let error): StoreError(error, "read", name)
+        case .input(let error), .output(let error): StoreError(error, "read", name)
         }
     }
 }
@@ -78,22 +91,14 @@ extension SealedFileHandle {
     ///
     /// - Throws: `StoreError`: `.invalidRange` for a range outside the contents; `.tampered`; `.file`.
     public func read(_ range: Range<Int>) throws(StoreError) -> [UInt8] {
-        try requireContents(range)
         do throws(StreamFailure<FileError>) {
+            try reader.requireContents(range)
             if range.count < Self.parallelSize { return try reader.read(range) }
             let bytes = Mutex<[UInt8]>([])
             bytes.withLock { $0.reserveCapacity(range.count) }
             try reader.read(range) { piece throws(FileError) in bytes.withLock { $0.append(contentsOf: piece) } }
             return bytes.withLock { $0 }
         } catch { throw Self.refusal(error, name) }
-    }
-
-    private func requireContents(_ range: Range<Int>) throws(StoreError) {
-        guard range.lowerBound >= 0, range.upperBound <= size else {
-            throw StoreError(
-                .invalidRange, "read", name,
-                "It has \(size) bytes; \(range.lowerBound) to \(range.upperBound) are not in it.")
-        }
     }
 
     /// Returns all contents.
@@ -124,8 +129,8 @@ extension SealedFileHandle {
     /// Passes on a range of the contents in order.
     package func copy(_ range: Range<Int>? = nil, to sink: StreamSink<FileError>) throws(StoreError) {
         let range = range ?? 0..<size
-        try requireContents(range)
         do throws(StreamFailure<FileError>) {
+            try reader.requireContents(range)
             let workers = range.count < Self.parallelSize ? 1 : StreamWorkers.all
             try reader.read(range, workers: workers, to: sink)
         } catch { throw Self.refusal(error, name) }
@@ -185,42 +190,5 @@ extension SealedFileHandle {
                 return piece
             }
         }
-    }
-}
-
-/// The file of contents, held open: a version that is replaced meanwhile stays readable.
-final class ContentFile: Sendable {
-    let size: Int
-    private let descriptor: Descriptor
-
-    /// - Throws: `StoreError` `.missing` if there is no such file.
-    init(_ path: String, of name: String, in root: Directory) throws(StoreError) {
-        do throws(FileError) {
-            let descriptor = try root.openForReading(path)
-            size = Int(try descriptor.attributes().size)
-            self.descriptor = descriptor
-        } catch {
-            guard error.code == .notFound else { throw StoreError(error, "read", name) }
-            throw StoreError(
-                .missing, "read", name, "Its manifest is valid, and the container has no \(path).",
-                advice: "Find out what removed it; write the file again, or restore the container from a backup.",
-                cause: error)
-        }
-    }
-
-    /// Returns the header's bytes, or fewer of a shorter file.
-    func head() throws(StoreError) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: min(size, BlobLayout.headerSize))
-        do throws(FileError) {
-            var span = bytes.mutableSpan
-            try span.withUnsafeMutableBytes { buffer throws(FileError) in try read(at: 0, into: buffer) }
-        } catch { throw StoreError(error, "read", descriptor.path) }
-        return bytes
-    }
-
-    func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) {
-        let count = try descriptor.pread(into: buffer, at: Int64(offset))
-        // The file was truncated while it was open, by a program that does not replace files whole.
-        if count < buffer.count { throw FileError(.io, operation: "read", path: descriptor.path) }
     }
 }

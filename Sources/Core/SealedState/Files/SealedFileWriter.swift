@@ -37,11 +37,11 @@ struct SealedFileWriter {
                 return try commit(link(contents, attributes, request), attributes, request)
             } catch {
                 if error.cause is ContentKeyChanged { continue }
-                if !Self.mayBeWritten(error), store.isInPlace { contents.linked?.remove(from: store) }
+                if !Self.mayBeWritten(error) { discard(contents.linked) }
                 throw error
             }
         }
-        contents.linked?.remove(from: store)
+        discard(contents.linked)
         throw StoreError(
             .conflict, "write", file.name, "The group's keys were rotated while the contents were sealed, repeatedly.",
             advice: "Write it again when the rotation has ended.")
@@ -89,17 +89,34 @@ extension SealedFileWriter {
         try keys.prepareKey(for: protection)
         let key = try keys.activeKey(for: protection)
         guard let former = contents.linked else {
-            let content = try seal(contents.size, contents.read, key, request)
+            let content = try seal(contents.size, try contents.begin(file.name), key, request)
             contents.linked = content
             return content
         }
         // Sealed before, under a key that is not active any more or in a container that was replaced.
-        let (size, source) = try former.plaintext(of: file.name)
-        let content = try seal(size, source, key, request)
-        // In a container that was replaced a manifest may name them.
-        former.remove(from: store)
+        if former.key.id == key.id, former.isStored(in: store) { return former }
+        let content: LinkedContent
+        if contents.isReadOnce {
+            let (size, source): (Int, StreamSource<StoreError>)
+            do throws(StoreError) { (size, source) = try former.plaintext(store.reader.keys) } catch {
+                throw StoreError(
+                    error.code, "write", file.name, error.reason, advice: error.advice, errno: error.errno, cause: error
+                )
+            }
+            content = try seal(size, source, key, request)
+        } else {
+            content = try seal(contents.size, contents.begin(file.name), key, request)
+        }
+        discard(former)
         contents.linked = content
         return content
+    }
+
+    /// Removes contents, best effort, unless they are in another container, where a manifest may name them, or the
+    /// stored manifest names them: that of a container that was moved away and has come back.
+    private func discard(_ content: LinkedContent?) {
+        guard let content, store.isInPlace, content.isStored(in: store), storedContent() != content.id else { return }
+        remove(content.id)
     }
 
     private func seal(
@@ -115,7 +132,7 @@ extension SealedFileWriter {
         let blob = try newBlob(id, reserving: size.map(Self.blobSize) ?? 0)
         let sealed = ByteCount()
         let sink: StreamSink<StoreError> = { bytes throws(StoreError) in
-            try blob.write(bytes, "write")
+            try onFiles { () throws(FileError) in try blob.append(bytes) }
             sealed.add(bytes.count)
         }
         let description = BlobDescription(
@@ -128,7 +145,7 @@ extension SealedFileWriter {
             digest = try StreamSealer.sealWithDigest(
                 from: source, to: sink, as: description, key: key, workers: workers)
         } catch { throw refusal(error) }
-        try admit(id, sealed.value)
+        if sealed.value > size.map(Self.blobSize) ?? 0 { try admit(id, sealed.value) }
         // The size is what the source stated; a file of the kernel, or one that was cut meanwhile, has fewer bytes.
         if let size, sealed.value < Self.blobSize(ofContents: size) {
             try onFiles { () throws(FileError) in try blob.cut(to: sealed.value) }
@@ -183,12 +200,7 @@ extension SealedFileWriter {
     private func refusal(_ failure: StreamFailure<StoreError>) -> StoreError {
         switch failure {
         case .sealing(let error): StoreError(error, "write", file.name)
-        case .input(let error): error
-        case .output(let error):
-            // The path of contents means nothing to a person.
-            StoreError(
-                error.code, "write", file.name, error.reason, advice: error.advice, errno: error.errno,
-                cause: error.cause)
+        case .input(let error), .output(let error): error
         }
     }
 
@@ -211,7 +223,7 @@ extension SealedFileWriter {
             // A rotation that begins after this check waits for the manifest's lock, and then finds the contents.
             guard key == content.key.id else { throw ContentKeyChanged.error(file.name) }
             // No sweep is at work while a record's lock is held; a member may have replaced the file of locks before.
-            guard content.isStored else {
+            guard content.isStored(in: store) else {
                 throw StoreError(
                     .file, "write", file.name, "Its new contents were removed before the manifest was written.",
                     advice: "Find out what removes \(content.id.path), and write the file again.")
@@ -265,116 +277,4 @@ struct ContentKeyChanged: Error {
             .conflict, "write", name, "The group's keys were rotated while the contents were sealed.",
             cause: ContentKeyChanged())
     }
-}
-
-/// Contents that have their name and no manifest yet. While this value lives, no sweep removes them.
-final class LinkedContent: Sendable {
-    let id: ContentID
-    let digest: StreamDigest
-    let key: SealingKey
-    private let context: BlobContext
-    private let root: Directory
-    private let lock: HeldLock
-
-    init(
-        id: ContentID, digest: StreamDigest, key: SealingKey, context: BlobContext, root: Directory,
-        lock: consuming HeldLock
-    ) {
-        (self.id, self.digest, self.key) = (id, digest, key)
-        (self.context, self.root) = (context, root)
-        self.lock = lock
-    }
-
-    /// The contents are in the container.
-    var isStored: Bool { (try? root.exists(id.path)) ?? false }
-
-    /// Removes the contents, best effort, if they are in the container of a store.
-    func remove(from store: SealedStore) {
-        guard let here = try? store.container.root.attributes("."), let there = try? root.attributes("."),
-            here.isSameFile(as: there)
-        else { return }
-        try? root.remove(id.path, durability: .unsynced)
-    }
-
-    /// Returns the size of the contents, and a source of them, to be sealed again. Their key may have been retired since.
-    func plaintext(of name: String) throws(StoreError) -> (Int, StreamSource<StoreError>) {
-        let file = try ContentFile(id.path, of: name, in: root)
-        let reader: StreamRangeReader<FileError>
-        do throws(StreamFailure<FileError>) {
-            reader = try StreamRangeReader(blobSize: file.size, context: context, keys: key, digest: digest) {
-                offset, buffer throws(FileError) in try file.read(at: offset, into: buffer)
-            }
-        } catch { throw SealedFileHandle.refusal(error, name, "write") }
-        let position = ByteCount()
-        return (
-            reader.plaintextSize,
-            { buffer throws(StoreError) in
-                let start = position.value
-                let count = min(buffer.count, reader.plaintextSize - start)
-                guard count > 0 else { return 0 }
-                do throws(StreamFailure<FileError>) {
-                    var bytes = try reader.read(start..<start + count)
-                    bytes.withUnsafeMutableBytes { bytes in
-                        buffer.copyMemory(from: UnsafeRawBufferPointer(bytes))
-                        ScratchMemory.wipe(bytes)
-                    }
-                } catch { throw SealedFileHandle.refusal(error, name, "write") }
-                position.add(count)
-                return count
-            }
-        )
-    }
-}
-
-/// The new contents of a file, and the result of sealing them.
-final class NewContents {
-    /// The number of bytes, if it is known.
-    let size: Int?
-    let read: StreamSource<StoreError>
-    var linked: LinkedContent?
-
-    init(size: Int?, read: @escaping StreamSource<StoreError>) {
-        self.size = size
-        self.read = read
-    }
-
-    /// Contents in memory.
-    convenience init(_ bytes: some ContiguousBytes & Sendable) {
-        let position = ByteCount()
-        self.init(size: bytes.withUnsafeBytes(\.count)) { buffer throws(StoreError) in
-            let start = position.value
-            let count = bytes.withUnsafeBytes { bytes in
-                let part = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + buffer.count, bytes.count)])
-                buffer.copyMemory(from: part)
-                return part.count
-            }
-            position.add(count)
-            return count
-        }
-    }
-
-    /// The rest of an open file, pipe or socket of the caller.
-    convenience init(descriptor number: Int32, isCancelled: @escaping @Sendable () -> Bool = { false }) {
-        let path = "descriptor \(number)"
-        self.init(size: Self.rest(of: Descriptor(borrowing: number, path: path))) { buffer throws(StoreError) in
-            if isCancelled() { throw StoreError(.cancelled, "read", path, "The task was cancelled.") }
-            do throws(FileError) { return try Descriptor(borrowing: number, path: path).readSome(into: buffer) } catch {
-                throw StoreError(
-                    .file, "read", path, error.sentence, advice: error.advice, errno: error.errno, cause: error)
-            }
-        }
-    }
-
-    private static func rest(of file: borrowing Descriptor) -> Int? {
-        guard let facts = try? file.attributes(), facts.kind == .regular else { return nil }
-        let position = file.position
-        return position < 0 ? nil : max(0, Int(facts.size - position))
-    }
-}
-
-/// A count of bytes that one thread at a time increases.
-final class ByteCount: Sendable {
-    private let count = Atomic(0)
-    var value: Int { count.load(ordering: .relaxed) }
-    func add(_ bytes: Int) { count.add(bytes, ordering: .relaxed) }
 }

@@ -224,7 +224,8 @@ final class PiecePipe: Sendable {
             buffer.copyBytes(from: state.bytes[state.position..<state.position + count])
             result.0 = count
             state.position += count
-            if state.waiting == 0 || state.position >= Self.capacity {
+            // Each byte is moved once at most, also those of a huge piece.
+            if state.position >= max(Self.capacity, state.waiting) || state.waiting == 0 {
                 state.bytes.removeFirst(state.position)
                 state.position = 0
             }

@@ -45,8 +45,7 @@ public struct SealedFiles: Sendable {
                 try SealedFileWriter(file, in: store).write(contents, attributes, request)
             }
         } catch {
-            // Contents may be left.
-            store.hasSwept.store(false, ordering: .relaxed)
+            if contents.linked != nil { store.hasSwept.store(false, ordering: .relaxed) }
             throw error
         }
         sweepOnce(request)
@@ -262,5 +261,56 @@ extension SealedFiles {
     @discardableResult
     public func removeLeftovers(timeout: Duration? = nil) throws(StoreError) -> Int {
         try removeLeftovers(store.writer.request(timeout: timeout))
+    }
+}
+
+extension SealedStore {
+    /// A sealed file that readers refuse although its manifest is valid.
+    package struct RefusedContents: Sendable {
+        /// The file's name.
+        package let name: String
+        /// The path of its contents below the container.
+        package let path: String
+        package let error: StoreError
+    }
+
+    /// Opens the contents of each sealed file with a valid manifest, as `SealedFiles.open` does, and returns those that
+    /// are refused or missing. Nothing is accepted or reported, and the contents themselves are not read.
+    package func refusedContents() throws(StoreError) -> [RefusedContents] {
+        try onPresentContainer { store throws(StoreError) in
+            var refused: [RefusedContents] = []
+            for head in try store.reader.heads(SealedFileName.namePrefix) {
+                guard let record = try? RecordName(stored: head.key.name), let file = SealedFileName(manifest: record)
+                else { continue }
+                do throws(StoreError) { try store.judgeContents(of: file, &refused) } catch {
+                    // A manifest that is refused, absent or deleted.
+                    if !store.isInPlace { throw error }
+                }
+            }
+            return refused
+        }
+    }
+
+    private func judgeContents(of file: SealedFileName, _ refused: inout [RefusedContents]) throws(StoreError) {
+        let place = try places.place(reserved: file.recordName.text)
+        var previous: ContentID?
+        while true {
+            let blob = try reader.judgedBlob(place)
+            if blob.header.flags.contains(.tombstone) { return }
+            let snapshot = try reader.decodedSnapshot(of: SealedFileManifest.self, from: blob, at: place)
+            do throws(StoreError) {
+                _ = try SealedFileHandle(file, snapshot, in: self)
+                return
+            } catch {
+                // The contents of a version that was replaced are removed: the manifest was read before.
+                guard let id = snapshot.value.id, id == previous else {
+                    previous = snapshot.value.id
+                    if previous == nil { return }
+                    continue
+                }
+                if error.isRejection { refused.append(RefusedContents(name: file.name, path: id.path, error: error)) }
+                return
+            }
+        }
     }
 }

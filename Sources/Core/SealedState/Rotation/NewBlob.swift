@@ -45,7 +45,9 @@ final class NewBlob: Sendable {
         let source: StreamSource<StoreError> = { [self] buffer throws(StoreError) in
             try take(from: old, into: buffer, throttle, isLocked)
         }
-        let sink: StreamSink<StoreError> = { [self] bytes throws(StoreError) in try write(bytes) }
+        let sink: StreamSink<StoreError> = { [self] bytes throws(StoreError) in
+            try StoreError.onFiles("reseal", path) { () throws(FileError) in try append(bytes) }
+        }
         // A second thread costs more than sealing a small blob.
         let workers = old.reader.plaintextSize > 1 << 20 ? StreamWorkers.all : 1
         do throws(StreamFailure<StoreError>) {
@@ -70,25 +72,20 @@ final class NewBlob: Sendable {
     }
 
     /// Appends bytes to the blob.
-    func write(_ bytes: UnsafeRawBufferPointer, _ operation: String = "reseal") throws(StoreError) {
-        let result = place.withLock { place -> Result<Void, FileError> in
-            do throws(FileError) {
-                switch place {
-                case .writing(let file): try file.write(bytes)
-                case .finished: break
-                }
-                return .success(())
-            } catch { return .failure(error) }
-        }
-        try StoreError.onFiles(operation, path) { () throws(FileError) in try result.get() }
+    func append(_ bytes: UnsafeRawBufferPointer) throws(FileError) {
+        try onFile { file throws(FileError) in try file.write(bytes) }
     }
 
     /// Gives up the reserved space behind the blob: its source had fewer bytes than it stated.
     func cut(to size: Int) throws(FileError) {
+        try onFile { file throws(FileError) in try file.cut(to: Int64(size)) }
+    }
+
+    private func onFile(_ body: (borrowing NewFile) throws(FileError) -> Void) throws(FileError) {
         let result = place.withLock { place -> Result<Void, FileError> in
             do throws(FileError) {
                 switch place {
-                case .writing(let file): try file.cut(to: Int64(size))
+                case .writing(let file): try body(file)
                 case .finished: break
                 }
                 return .success(())

@@ -23,12 +23,15 @@ struct OldBlob: Sendable {
     let header: VerifiedHeader
     let reader: StreamRangeReader<FileError>
 
+    /// - Parameter digest: The digest of the contents, if they have one.
     /// - Throws: `StoreError`, as a reader would throw it.
-    init(_ file: OpenedBlob, context: BlobContext, keys: some SealingKeySource) throws(StoreError) {
+    init(
+        _ file: OpenedBlob, context: BlobContext, keys: some SealingKeySource, digest: StreamDigest? = nil
+    ) throws(StoreError) {
         do throws(StreamFailure<FileError>) {
-            reader = try StreamRangeReader(blobSize: Int(file.attributes.size), context: context, keys: keys) {
-                offset, buffer throws(FileError) in try file.read(at: offset, into: buffer)
-            }
+            reader = try StreamRangeReader(
+                blobSize: file.size, context: context, keys: keys, digest: digest
+            ) { offset, buffer throws(FileError) in try file.read(at: offset, into: buffer) }
         } catch {
             throw Self.refusal(error, file.path)
         }

@@ -35,6 +35,7 @@ struct Resealer {
         var opened: BlobIdentity?
         do throws(StoreError) {
             try store.reader.keys.prepareKey(for: blob.protection(in: store), named: nameToList(blob))
+            if let lane = blob.lane(in: store.group) { return try rewrite(blob, of: lane) }
             guard let place = blob.place else { return try rewrite(blob, lock: nil, &opened) }
             if let version = blob.version {
                 opened = BlobIdentity(version)
@@ -77,6 +78,15 @@ struct Resealer {
         }
     }
 
+    /// Rewrites a segment of a mailbox, under the lock of its producer.
+    private func rewrite(_ blob: SurveyedBlob, of lane: MailLane) throws(StoreError) -> Outcome {
+        let lock = try lock(lane.place)
+        guard lock.isStillNamed(),
+            let size = try store.resealMailSegment(blob.path, lane, options.durability)
+        else { return .changed }
+        return .resealed(size)
+    }
+
     /// Rewrites a record in a backend other than that of files, under the record's lock.
     private func rewrite(
         _ blob: SurveyedBlob, _ version: BlobVersion, at place: RecordPlace
@@ -113,9 +123,14 @@ struct Resealer {
         _ blob: SurveyedBlob, lock: consuming HeldLock?, _ opened: inout BlobIdentity?
     ) throws(StoreError) -> Outcome {
         guard let context = blob.context(in: store.group) else { return .changed }
-        let file = try OpenedBlob(blob.path, in: root)
-        opened = file.identity
-        let keys = try store.reader.keys.keyring(toOpen: file.head, "reseal", blob.path)
+        let (file, head) = try StoreError.onFiles("reseal", blob.path) { () throws(FileError) in
+            let file = try OpenedBlob(blob.path, in: root)
+            return (file, try file.head())
+        }
+        // The identity is the header's claim.
+        let claimed = try? UnverifiedHeader(parsing: head).claimed
+        opened = claimed.map { BlobIdentity(file.attributes, $0.commitment) }
+        let keys = try store.reader.keys.keyring(toOpen: head, "reseal", blob.path)
         let old = try OldBlob(file, context: context, keys: keys)
         let header = old.header.header
         // The name may now denote another file than the walk found.
@@ -241,35 +256,27 @@ struct BlobIdentity: Hashable {
     }
 }
 
-/// A file opened for reading at offsets; nothing about it is authentic.
+/// A blob's file, held open: a version that is replaced meanwhile stays readable. Nothing about it is authentic.
 final class OpenedBlob: Sendable {
     let path: String
     let attributes: FileAttributes
     private let descriptor: Descriptor
 
-    /// - Throws: `StoreError`, with the `FileError` as its cause.
-    init(_ path: String, in root: Directory) throws(StoreError) {
+    var size: Int { Int(attributes.size) }
+
+    init(_ path: String, in root: Directory) throws(FileError) {
         self.path = path
-        do throws(FileError) {
-            let descriptor = try root.openForReading(path)
-            attributes = try descriptor.attributes()
-            self.descriptor = descriptor
-        } catch {
-            throw StoreError(error, "reseal", path)
-        }
+        let descriptor = try root.openForReading(path)
+        attributes = try descriptor.attributes()
+        self.descriptor = descriptor
     }
 
-    /// The identity by the header's claim; nil without a header.
-    var identity: BlobIdentity? {
-        guard let claimed = try? UnverifiedHeader(parsing: head).claimed else { return nil }
-        return BlobIdentity(attributes, claimed.commitment)
-    }
-
-    /// The header's bytes; empty if the file is too short.
-    var head: [UInt8] {
-        var header = [UInt8](repeating: 0, count: BlobLayout.headerSize)
-        let isRead = header.withUnsafeMutableBytes { (try? read(at: 0, into: $0)) != nil }
-        return isRead ? header : []
+    /// Returns the header's bytes, or fewer of a shorter file.
+    func head() throws(FileError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: min(size, BlobLayout.headerSize))
+        var span = bytes.mutableSpan
+        try span.withUnsafeMutableBytes { buffer throws(FileError) in try read(at: 0, into: buffer) }
+        return bytes
     }
 
     func read(at offset: Int, into buffer: UnsafeMutableRawBufferPointer) throws(FileError) {

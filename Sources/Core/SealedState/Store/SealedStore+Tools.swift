@@ -48,7 +48,10 @@ extension SealedStore {
     /// The records that must exist, written or deleted, because a state of theirs was accepted; in no order. Purged
     /// records are excluded.
     package var acceptedNames: [NameTag] {
-        vault.acceptedRecords.filter { !watermarks.isPurged($0) && reader.presentMark(of: $0) != nil }
+        let tags = mailTags
+        return vault.acceptedRecords.filter {
+            !tags.contains($0) && !watermarks.isPurged($0) && reader.presentMark(of: $0) != nil
+        }
     }
 
     /// Makes every check of a read that needs no type. Nothing is accepted, reported or kept.

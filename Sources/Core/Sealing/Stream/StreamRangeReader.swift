@@ -86,7 +86,8 @@ package final class StreamRangeReader<IOFailure: Error>: Sendable {
             })
     }
 
-    private func requireContents(_ range: Range<Int>) throws(Failure) {
+    /// - Throws: `SealingError` `.invalidArgument` for a range outside the contents.
+    package func requireContents(_ range: Range<Int>) throws(Failure) {
         guard range.lowerBound >= 0, range.upperBound <= plaintextSize else {
             throw .sealing(SealingError(.invalidArgument, "read range", "\(range) of \(plaintextSize) bytes."))
         }

@@ -24,6 +24,11 @@ struct BlobExaminer: Sendable {
 
     private func examine(_ subject: AuditSubject, claimed: BlobHeader) throws(FileError) -> BlobExamination {
         if claimed.kind == .vault { return BlobExamination(verdict: .unverified) }
+        if let group = scope.group, let cover = MailFile.coverContext(of: subject.path, in: group),
+            cover.nameTag == claimed.nameTag
+        {
+            return messages(subject, cover)
+        }
         if let misplaced = misplaced(subject, claimed) { return misplaced }
         var examination = try contents(subject, claimed)
         if case .refused = examination.verdict { return examination }
@@ -87,6 +92,29 @@ struct BlobExaminer: Sendable {
                 })
         } catch {
             return .failure(error)
+        }
+    }
+
+    // MARK: Mailboxes
+
+    /// Examines a file of messages: the blob that begins it, and each message.
+    private func messages(_ subject: AuditSubject, _ cover: BlobContext) -> BlobExamination {
+        let place = FindingPlace(subject.path, in: scope)
+        switch verification(of: subject, in: cover) {
+        case nil: return BlobExamination(verdict: .unverified)
+        case .failure(let error): return refusal(subject, error)
+        case .success(let header):
+            guard let store = scope.store,
+                let keys = try? store.vault.keyring(toOpen: header.header.keyID),
+                let (count, faults) = try? store.mailFaults(of: subject.path)
+            else { return BlobExamination(verdict: .unverified) }
+            if let retired = BlobJudge(scope: scope, place: place).retirement(of: header, keys) { return retired }
+            guard let first = faults.first else { return BlobExamination(verdict: .verified) }
+            let check = BlobRefusal.check(first.code)
+            return .refused(
+                first.code.rawValue,
+                check.finding(
+                    at: place, "Of its \(count) messages \(faults.count) are refused. The first one: \(first.reason)"))
         }
     }
 

@@ -51,3 +51,23 @@ struct MissingRecords: Sendable {
         return "\(tags.count) \(tags.count == 1 ? "record is" : "records are") missing; by tag: \(shown)\(rest)."
     }
 }
+
+/// Finds sealed files with a valid manifest whose contents are missing, or are those of another file or version.
+struct RefusedContents {
+    let scope: AuditScope
+
+    /// - Parameter files: The examined files; contents that were refused there are a finding already.
+    func findings(besides files: [AuditedFile]) -> [Finding] {
+        guard let refused = try? scope.store?.refusedContents(), !refused.isEmpty else { return [] }
+        let known = Set(
+            files.filter { file in
+                if case .refused = file.verdict { true } else { false }
+            }.map(\.path))
+        return refused.filter { !known.contains($0.path) }.map { contents in
+            let check = contents.error.code == .missing ? .recordMissing : BlobRefusal.check(contents.error.code)
+            return check.finding(
+                at: FindingPlace(contents.path, in: scope),
+                "The sealed file \(contents.name) cannot be read: \(contents.error.reason)")
+        }
+    }
+}

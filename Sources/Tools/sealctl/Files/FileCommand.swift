@@ -53,52 +53,28 @@ struct FilePutCommand: SealctlCommand {
     var file: String
     @Option(help: ArgumentHelp("The media type, such as application/pdf.", valueName: "TYPE"))
     var type: String?
-    @Option(
-        help: ArgumentHelp("When the file expires: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"),
-        transform: Lifetime.init(parsing:))
-    var expiresIn: Lifetime?
-    @Option(
-        help: ArgumentHelp(
-            "When it can be read: after-first-unlock or when-unlocked; as the replaced file unless stated.",
-            valueName: "WHEN"))
-    var accessible: ProtectionWord?
-    @Flag(help: "Write only if no file has that name, or it was deleted.")
-    var ifAbsent = false
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Write only if the file has that sequence, as list and put print it.", valueName: "N"))
-    var ifSequence: UInt64?
+    @OptionGroup var writing: WriteOptions
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
-    func validate() throws {
-        guard !ifAbsent || ifSequence == nil else {
-            throw ValidationError("--if-absent and --if-sequence exclude each other")
-        }
-    }
-
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
-        _ = try Failure.onStore { () throws(StoreError) in try SealedFileName(name) }
+        _ = try Failure.onSealedFile { () throws(StoreError) in try SealedFileName(name) }
         let input = try InputFile(file)
         let store = try keyOptions.openStore(of: group)
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
         let sequence: UInt64
         do throws(StoreError) {
             sequence = try store.files.write(
-                fromDescriptor: input.descriptor.rawValue, named: name, attributes(of: input), onlyIf: condition)
-        } catch {
-            let failure = Failure(error)
-            guard ifAbsent, error.code == .conflict else { throw failure }
-            throw Failure(.duplicate, failure.code, failure.message, hint: failure.hint)
-        }
-        let fields: [(String, JSONText)] = [("name", .string(name)), ("sequence", .unsigned(sequence))]
-        try StandardStreams.print(output.json ? JSONText.object(fields).text : "\(name) sequence \(sequence)")
+                fromDescriptor: input.descriptor.rawValue, named: name, attributes(of: input),
+                onlyIf: writing.condition)
+        } catch { throw writing.failure(error) }
+        try WriteOptions.report(sequence, of: name, asJSON: output.json)
     }
 
     private func attributes(of input: InputFile) -> SealedFiles.Attributes {
         let protection: RecordProtection =
-            switch accessible?.protection {
+            switch writing.accessible?.protection {
             case .afterFirstUnlock: .afterFirstUnlock
             case .whenUnlocked: .whenUnlocked
             case nil: .vaultDefault
@@ -108,11 +84,7 @@ struct FilePutCommand: SealctlCommand {
             type: type,
             modified: facts.kind == .regular
                 ? Date(timeIntervalSince1970: Double(facts.modifiedNanoseconds) / 1e9) : nil,
-            expiresAt: expiresIn.map { Date() + Double($0.seconds) }, protection: protection)
-    }
-
-    private var condition: WriteCondition {
-        ifAbsent ? .absent : ifSequence.map { .sequence($0) } ?? .always
+            expiresAt: writing.expiresIn.map { Date() + Double($0.seconds) }, protection: protection)
     }
 }
 
@@ -145,7 +117,7 @@ struct FileGetCommand: SealctlCommand {
         let group = try groupOptions.appGroup()
         let store = try keyOptions.openStore(of: group)
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
-        let file = try Failure.onStore { () throws(StoreError) in try store.files.open(name) }
+        let file = try Failure.onSealedFile { () throws(StoreError) in try store.files.open(name) }
         let target = try OutputFile(outputFile, mode: 0o600)
         try file.write(0..<file.size, to: target)
         try target.commit()
@@ -184,10 +156,23 @@ struct FileCatCommand: SealctlCommand {
         let group = try groupOptions.appGroup()
         let store = try keyOptions.openStore(of: group)
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
-        let file = try Failure.onStore { () throws(StoreError) in try store.files.open(name) }
+        let file = try Failure.onSealedFile { () throws(StoreError) in try store.files.open(name) }
         let target = try OutputFile(nil, mode: 0o600)
         try file.write(try (range ?? ByteRange()).range(in: file), to: target)
         try target.commit()
+    }
+}
+
+extension Failure {
+    /// Runs a step on a sealed file, with advice for files.
+    static func onSealedFile<Result: ~Copyable>(
+        _ body: () throws(StoreError) -> Result
+    ) throws(Failure) -> Result {
+        do throws(StoreError) { return try body() } catch {
+            let failure = Failure(error)
+            throw Failure(
+                failure.status, failure.code, failure.message, hint: Hints.files[error.code] ?? failure.hint)
+        }
     }
 }
 
@@ -226,7 +211,8 @@ struct ByteRange: Sendable {
         guard offset <= end, end <= file.size else {
             throw Failure(
                 .usage, StoreError.Code.invalidRange.rawValue,
-                "cannot read \(file.name): it has \(file.size) bytes, and the range is \(offset) to \(end)",
+                "cannot read \(file.name): it has \(file.size) bytes, and the range "
+                    + (length == nil ? "begins at \(offset)" : "is \(offset) to \(end)"),
                 hint: "State a range within the contents: sealctl file list shows the sizes.")
         }
         return offset..<end
@@ -280,12 +266,102 @@ struct FileDeleteCommand: SealctlCommand {
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
         let isJSON = output.json
         if purge {
-            try Failure.onStore { () throws(StoreError) in try store.files.purge(name) }
+            try Failure.onSealedFile { () throws(StoreError) in try store.files.purge(name) }
             let fields: [(String, JSONText)] = [("name", .string(name)), ("purged", .bool(true))]
             return try StandardStreams.print(isJSON ? JSONText.object(fields).text : "\(name) purged")
         }
-        let sequence = try Failure.onStore { () throws(StoreError) in try store.files.delete(name) }
+        let sequence = try Failure.onSealedFile { () throws(StoreError) in try store.files.delete(name) }
         let fields: [(String, JSONText)] = [("name", .string(name)), ("sequence", .unsigned(sequence))]
         try StandardStreams.print(isJSON ? JSONText.object(fields).text : "\(name) deleted, sequence \(sequence)")
+    }
+}
+
+/// `sealctl file list`.
+struct FileListCommand: SealctlCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list",
+        abstract: "List a group's sealed files.",
+        discussion: """
+            Manifests are opened, contents are not: sealctl audit opens everything. STATE is current, deleted, or \
+            refused with the reason. Cells contain no spaces, and an empty cell is a dash, so awk can split the \
+            columns.
+
+            Examples:
+              sealctl file list --group group.com.example.app
+              sealctl file list --prefix reports/
+            """)
+
+    @OptionGroup var groupOptions: GroupOptions
+    @Option(help: ArgumentHelp("List only the files whose names begin with TEXT.", valueName: "TEXT"))
+    var prefix = ""
+    @OptionGroup(title: "Key options") var keyOptions: KeyOptions
+    @OptionGroup(title: "Global options") var output: OutputOptions
+
+    func perform() throws(Failure) {
+        let group = try groupOptions.appGroup()
+        let store = try keyOptions.openStore(of: group)
+        defer { WatermarkWarning.report(on: store, asJSON: output.json) }
+        let listings = try Failure.onSealedFile { () throws(StoreError) in try store.files.list(prefix: prefix) }
+        let files = listings.compactMap { ListedFile($0, in: store) }
+        try StandardStreams.print(output.json ? JSONText.array(files.map(\.json)).text : table(files))
+    }
+
+    private func table(_ files: [ListedFile]) -> String {
+        var table = TextTable([
+            .init(title: "NAME"), .init(title: "SIZE", isNumber: true), .init(title: "SEQUENCE", isNumber: true),
+            .init(title: "WRITTEN"), .init(title: "EXPIRES"), .init(title: "TYPE"), .init(title: "STATE"),
+        ])
+        for file in files { table.add(file.cells) }
+        return table.text
+    }
+}
+
+/// A line of the list.
+private struct ListedFile {
+    let name: String
+    let manifest: SealedFileManifest?
+    let provenance: Provenance?
+    let state: String
+    let reason: String?
+
+    /// Opens the manifest; nil for a file that was purged since the list was made.
+    init?(_ listing: RecordListing, in store: SealedStore) {
+        name = listing.name
+        if listing.isDeleted {
+            (manifest, provenance, state, reason) = (nil, listing.provenance, "deleted", nil)
+            return
+        }
+        do throws(StoreError) {
+            let info = try store.files.info(of: listing.name)
+            (manifest, provenance, state, reason) = (info.value, info.provenance, "current", nil)
+        } catch {
+            if error.code == .absent { return nil }
+            let state = error.code == .locked ? "locked" : error.code == .stale ? "expired" : "refused"
+            (manifest, provenance) = (nil, listing.provenance)
+            (self.state, reason) = (state, error.code.rawValue)
+        }
+    }
+
+    var cells: [String] {
+        let written = provenance.map { Timestamp($0.sealedAt).word } ?? "-"
+        let expires = provenance.map { $0.notAfter.map { Timestamp($0).word } ?? "never" } ?? "-"
+        return [
+            name.cell, manifest.map { String($0.size) } ?? "-", provenance.map { String($0.sequence) } ?? "-",
+            written, expires, manifest?.type?.cell ?? "-",
+            state == "refused" ? "refused:\(reason ?? "?")" : state,
+        ]
+    }
+
+    var json: JSONText {
+        .object([
+            ("name", .string(name)), ("size", manifest.map { .number($0.size) } ?? .null),
+            ("type", .optional(manifest?.type)),
+            ("modified", .optional(manifest?.modified.map { Timestamp($0).rfc3339 })),
+            ("sequence", provenance.map { .unsigned($0.sequence) } ?? .null),
+            ("epoch", provenance.map { .unsigned(UInt64($0.epoch)) } ?? .null),
+            ("sealedAt", .optional(provenance.map { Timestamp($0.sealedAt).rfc3339 })),
+            ("notAfter", .optional(provenance?.notAfter.map { Timestamp($0).rfc3339 })),
+            ("writer", .optional(provenance?.writer)), ("state", .string(state)), ("reason", .optional(reason)),
+        ])
     }
 }

@@ -93,7 +93,7 @@ struct ProgramStart {
             Failure(.programDenied, "programDenied", "\(name) is not executable", hint: "Make it executable: chmod +x.")
         case E2BIG:
             Failure(
-                .dataError, VaultError.Code.tooLarge.rawValue,
+                .programDenied, VaultError.Code.tooLarge.rawValue,
                 "arguments and environment exceed the system's limit", hint: "Try --fd instead of --env.")
         case ENOEXEC:
             Failure(
@@ -101,7 +101,7 @@ struct ProgramStart {
                 hint: "Begin a script with #! and its interpreter, or run that: sealctl exec … -- sh \(name).")
         default:
             Failure(
-                .systemError, "programNotStarted", "\(name) cannot be run: \(String(cString: strerror(error)))",
+                .programDenied, "programNotStarted", "\(name) cannot be run: \(String(cString: strerror(error)))",
                 hint: "Try the same without sealctl.")
         }
     }

@@ -41,8 +41,11 @@ struct ValueOptions: ParsableArguments {
     func read(for subject: String, asJSON isJSON: Bool) throws(Failure) -> ItemValue {
         if isPrompted { return try ValuePrompt(subject: subject).ask() }
         var value = try read(from: input())
-        if !isStated, !line, value.count > 1, value.dropFinalLineFeed(), !isJSON {
-            ConsoleMessages.note("one line feed at the end is not part of the value; --value-file - keeps it")
+        if !isStated, !line, let isDropped = value.dropFinalLineFeed(), !isJSON {
+            ConsoleMessages.note(
+                isDropped
+                    ? "one line feed at the end is not part of the value; --value-file - keeps it"
+                    : "the value is not text: the line feed at its end is part of it")
         }
         guard isStated || value.count > 0 else {
             // A failed command before the pipe must not leave an empty secret behind.
@@ -154,12 +157,16 @@ struct ItemValue: ~Copyable {
         self.init(line.take())
     }
 
-    /// Leaves out a line feed at the end; returns `false` for a value with another end.
-    mutating func dropFinalLineFeed() -> Bool {
+    /// Leaves out a line feed at the end of a text; returns `false` for another value that ends with one, such as a
+    /// binary key, and nil for a value without.
+    mutating func dropFinalLineFeed() -> Bool? {
         let count = count
-        let isFed = count <= Self.limit && room.withUnsafeBytes { $0[count - 1] == 0x0A }
-        if isFed { self.count -= 1 }
-        return isFed
+        guard (1...Self.limit).contains(count) else { return nil }
+        let isText = room.withUnsafeBytes { room in
+            room[count - 1] == 0x0A ? ValueOutput.isText(UnsafeRawBufferPointer(rebasing: room[..<count])) : nil
+        }
+        if isText == true { self.count -= 1 }
+        return isText
     }
 
     /// Passes the value to the body.

@@ -11,9 +11,10 @@ struct VaultFindCommand: SealctlCommand {
         commandName: "find",
         abstract: "Show an item, or print its value.",
         discussion: """
-            Without -a the service must have one item only. Without -w or -o the command does not read the value. -w prints it to standard output byte for byte; a \
-            terminal gets a line feed after it, and no binary data unless -o - is given. The access log records each \
-            reading of a value. With --json and -w only errors are JSON.
+            Without -a the service must have one item only. Without -w or -o the command does not read the value. -w \
+            prints it to standard output byte for byte; a terminal gets a line feed after it, and no binary data \
+            unless -o - is given. The access log records each reading of a value. With --json and -w only errors are \
+            JSON.
 
             Examples:
               sealctl vault find -s db.example.com -a ada

@@ -78,7 +78,7 @@ struct EditSession: ~Copyable {
             guard bytes.count <= limit else {
                 return .unusable(Failure(.dataError, "tooLarge", "it has more than \(limit) bytes", hint: Self.wiped))
             }
-            do throws(JSONFault) { try JSONChecker.check(bytes, maximumDepth: store.options.maximumDepth) } catch {
+            do throws(JSONFault) { try JSONChecker.checkInput(bytes, maximumDepth: store.options.maximumDepth) } catch {
                 let place = "line \(error.line), column \(error.column)"
                 return .unusable(Failure(.dataError, "notJSON", "\(place): \(error.reason)", hint: Self.wiped))
             }

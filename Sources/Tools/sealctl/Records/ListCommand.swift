@@ -115,14 +115,13 @@ private struct ListedRecord {
     /// The state, with the reason of a refusal.
     private var stateText: String { state == "refused" ? "refused:\(reason ?? "?")" : state }
 
-    /// The cells, without spaces, so that a line can be split at spaces. The name of a planted file may contain spaces;
-    /// they are escaped like invisible characters.
+    /// The cells, without spaces, so that a line can be split at spaces.
     var cells: [String] {
-        let sealed = provenance.map { Self.word(Timestamp($0.sealedAt)) } ?? "-"
-        let expires = provenance.map { $0.notAfter.map { Self.word(Timestamp($0)) } ?? "never" } ?? "-"
+        let sealed = provenance.map { Timestamp($0.sealedAt).word } ?? "-"
+        let expires = provenance.map { $0.notAfter.map { Timestamp($0).word } ?? "never" } ?? "-"
         return [
-            name.printable.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "\\u{20}"),
-            provenance.map { String($0.schemaVersion) } ?? "-", provenance.map { String($0.sequence) } ?? "-",
+            name.cell, provenance.map { String($0.schemaVersion) } ?? "-",
+            provenance.map { String($0.sequence) } ?? "-",
             sealed, expires, size.map { String($0) } ?? "-", optionWord ?? "-",
             stateText,
         ]
@@ -131,11 +130,6 @@ private struct ListedRecord {
     /// The class as `put --accessible` takes it.
     private var optionWord: String? {
         ProtectionWord.allCases.first { $0.protection == protection }?.rawValue
-    }
-
-    /// Returns a time in the form `2026-11-21T03:30:00Z`.
-    private static func word(_ time: Timestamp) -> String {
-        time.short.split(separator: " ").joined(separator: "T")
     }
 
     var json: JSONText {
@@ -153,4 +147,17 @@ private struct ListedRecord {
             ("writer", writer?.json ?? .null),
         ])
     }
+}
+
+extension String {
+    /// The text in a table whose lines can be split at spaces: spaces, as a planted file's name may have them, are
+    /// escaped like invisible characters.
+    var cell: String {
+        printable.split(separator: " ", omittingEmptySubsequences: false).joined(separator: "\\u{20}")
+    }
+}
+
+extension Timestamp {
+    /// The time in the form `2026-11-21T03:30:00Z`.
+    var word: String { short.split(separator: " ").joined(separator: "T") }
 }

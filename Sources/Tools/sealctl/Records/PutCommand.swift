@@ -38,21 +38,7 @@ struct PutCommand: SealctlCommand {
         parsing: .unconditional, help: ArgumentHelp("The version of the record's type, 1 or more.", valueName: "N"),
         transform: Self.version)
     var schemaVersion: UInt32 = 1
-    @Option(
-        help: ArgumentHelp("When the record expires: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"),
-        transform: Lifetime.init(parsing:))
-    var expiresIn: Lifetime?
-    @Option(
-        help: ArgumentHelp(
-            "When it can be read: after-first-unlock or when-unlocked; as the replaced record unless stated.",
-            valueName: "WHEN"))
-    var accessible: ProtectionWord?
-    @Flag(help: "Write only if no record has that name, or it was deleted.")
-    var ifAbsent = false
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Write only if the record has that sequence, as list and put print it.", valueName: "N"))
-    var ifSequence: UInt64?
+    @OptionGroup var writing: WriteOptions
     @OptionGroup(title: "Key options") var keyOptions: KeyOptions
     @OptionGroup(title: "Global options") var output: OutputOptions
 
@@ -63,39 +49,36 @@ struct PutCommand: SealctlCommand {
         return version
     }
 
-    func validate() throws {
-        guard !ifAbsent || ifSequence == nil else {
-            throw ValidationError("--if-absent and --if-sequence exclude each other")
-        }
-    }
-
     func perform() throws(Failure) {
         let group = try groupOptions.appGroup()
         _ = try Failure.onStore { () throws(StoreError) in try RecordName(name) }
         let input = try InputFile(file)
         let store = try keyOptions.openStore(of: group)
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
-        let payload = try readPayload(input, store.options)
+        let payload = try Self.payload(
+            input, store.options, schemaVersion, writing.expiresIn, writing.accessible?.protection)
         defer { payload.wipe() }
         let sequence = try write(payload, to: store)
-        let fields: [(String, JSONText)] = [("name", .string(name)), ("sequence", .unsigned(sequence))]
-        try StandardStreams.print(output.json ? JSONText.object(fields).text : "\(name) sequence \(sequence)")
+        try WriteOptions.report(sequence, of: name, asJSON: output.json)
     }
 
     private func write(_ payload: RecordPayload, to store: SealedStore) throws(Failure) -> UInt64 {
-        do throws(StoreError) { return try store.write(payload: payload, named: name, onlyIf: condition) } catch {
-            let failure = Failure(error)
-            if error.code == .tooNew {
-                throw Failure(
-                    failure.status, failure.code, failure.message,
-                    hint: "If the JSON is of the newer version, name that: --schema-version N.")
-            }
-            guard ifAbsent, error.code == .conflict else { throw failure }
-            throw Failure(.duplicate, failure.code, failure.message, hint: failure.hint)
+        do throws(StoreError) {
+            return try store.write(payload: payload, named: name, onlyIf: writing.condition)
+        } catch {
+            let failure = writing.failure(error)
+            guard error.code == .tooNew else { throw failure }
+            throw Failure(
+                failure.status, failure.code, failure.message,
+                hint: "If the JSON is of the newer version, name that: --schema-version N.")
         }
     }
 
-    private func readPayload(_ input: InputFile, _ options: StoreOptions) throws(Failure) -> RecordPayload {
+    /// Reads JSON that a person or another program gives.
+    static func payload(
+        _ input: InputFile, _ options: StoreOptions, _ schemaVersion: UInt32, _ lifetime: Lifetime?,
+        _ protection: ProtectionClass?
+    ) throws(Failure) -> RecordPayload {
         let limit = options.maximumRecordSize
         let limits = options.structureLimits
         let (json, excess) = try input.withContents(limit: limit) { bytes throws(Failure) in
@@ -104,11 +87,12 @@ struct PutCommand: SealctlCommand {
                     .dataError, "tooLarge", "cannot put \(input.name): it has more than \(limit) bytes",
                     hint: "Seal larger data with sealctl encrypt.")
             }
-            let excess = try Self.check(bytes, input.name, limits, options)
+            let excess = try check(bytes, input.name, limits, options)
             return (Data(bytes), excess)
         }
         return RecordPayload(
-            json, codec: .json, schemaVersion: schemaVersion, notAfter: notAfter, protection: accessible?.protection,
+            json, codec: .json, schemaVersion: schemaVersion,
+            notAfter: lifetime.map { Timestamp.now.milliseconds + $0.seconds * 1000 } ?? 0, protection: protection,
             mayLowerClass: true, scan: RecordPayload.Scan(limits, excess: excess))
     }
 
@@ -116,7 +100,7 @@ struct PutCommand: SealctlCommand {
         _ json: UnsafeRawBufferPointer, _ name: String, _ limits: StructureLimits, _ options: StoreOptions
     ) throws(Failure) -> StructureFault? {
         do throws(JSONFault) {
-            return try JSONChecker.check(json, against: limits, maximumDepth: options.maximumDepth)
+            return try JSONChecker.checkInput(json, against: limits, maximumDepth: options.maximumDepth)
         } catch {
             throw Failure(
                 .dataError, "notJSON",
@@ -124,12 +108,46 @@ struct PutCommand: SealctlCommand {
                 hint: "Records are JSON: correct the text there.")
         }
     }
+}
 
-    private var condition: WriteCondition {
+/// The options of a write: of a record, or of a sealed file.
+struct WriteOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("When it expires: 30s, 15m, 1h, 2d or 1w from now.", valueName: "TIME"),
+        transform: Lifetime.init(parsing:))
+    var expiresIn: Lifetime?
+    @Option(
+        help: ArgumentHelp(
+            "When it can be read: after-first-unlock or when-unlocked; as what it replaces unless stated.",
+            valueName: "WHEN"))
+    var accessible: ProtectionWord?
+    @Flag(help: "Write only if the name is free, or what had it was deleted.")
+    var ifAbsent = false
+    @Option(
+        // Unconditional: -1 is a wrong number, not an option.
+        parsing: .unconditional,
+        help: ArgumentHelp("Write only if that sequence is stored, as list and put print it.", valueName: "N"))
+    var ifSequence: UInt64?
+
+    func validate() throws {
+        guard !ifAbsent || ifSequence == nil else {
+            throw ValidationError("--if-absent and --if-sequence exclude each other")
+        }
+    }
+
+    var condition: WriteCondition {
         ifAbsent ? .absent : ifSequence.map { .sequence($0) } ?? .always
     }
 
-    private var notAfter: UInt64 {
-        expiresIn.map { Timestamp.now.milliseconds + $0.seconds * 1000 } ?? 0
+    /// Returns the failure of a write: a taken name is a duplicate only with `--if-absent`.
+    func failure(_ error: StoreError) -> Failure {
+        let failure = Failure(error)
+        guard ifAbsent, error.code == .conflict else { return failure }
+        return Failure(.duplicate, failure.code, failure.message, hint: failure.hint)
+    }
+
+    static func report(_ sequence: UInt64, of name: String, asJSON isJSON: Bool) throws(Failure) {
+        let fields: [(String, JSONText)] = [("name", .string(name)), ("sequence", .unsigned(sequence))]
+        try StandardStreams.print(isJSON ? JSONText.object(fields).text : "\(name) sequence \(sequence)")
     }
 }

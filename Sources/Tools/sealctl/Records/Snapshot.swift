@@ -35,12 +35,18 @@ struct Snapshot {
         var report = SnapshotReport(group: container.group.identifier, isVerified: store != nil)
         do throws(Failure) {
             try target.addDirectory("container")
+            var manifests: [String] = []
             try container.root.walk(maximumDepth: Self.maximumDepth) { entry throws(Failure) in
                 try Self.goOn()
                 // A copy of a database's files while it is written may be torn.
                 if ContainerLayout.isDatabase(entry.path), hasBackend { return }
-                try add(entry, to: target, &report)
+                if Self.isManifest(entry) {
+                    manifests.append(entry.path)
+                } else {
+                    try add(entry, to: target, &report)
+                }
             }
+            try addManifests(manifests, to: target, &report)
             if let backend {
                 try addDatabase(backend, to: target, &report)
             } else if hasBackend {
@@ -48,7 +54,7 @@ struct Snapshot {
                     .temporary, "snapshotChanged", "the records were moved to a database while they were copied",
                     hint: "Take the snapshot again.")
             }
-            try addNewContents(to: target, &report)
+            try noteRefusedContents(in: &report)
             try target.addFile("manifest.json", Array((report.manifest.text + "\n").utf8), modified: .now)
             try target.commit()
         } catch {
@@ -56,55 +62,6 @@ struct Snapshot {
             throw error
         }
         return report
-    }
-
-    /// Adds a copy of the database as it is at one moment, and verifies its records.
-    private func addDatabase(
-        _ backend: any SealedBackend, to target: any SnapshotTarget, _ report: inout SnapshotReport
-    ) throws(Failure) {
-        let path = ContainerLayout.database
-        let file = try openCopy(backend, path, &report)
-        report.files.append(try addParts(of: file, path, to: target))
-    }
-
-    /// Returns a copy of the database, open and without a name: an interrupted command leaves nothing behind.
-    private func openCopy(
-        _ backend: any SealedBackend, _ path: String, _ report: inout SnapshotReport
-    ) throws(Failure) -> OpenFile {
-        let place = try TemporaryPlace()
-        let name = container.group.identifier
-        try Failure.onBackend("copy", name) { () throws(BackendError) in
-            try backend.copy(to: place.path)
-            let copy = try KnownBackend.provider?.open(
-                BackendPlace(group: name, directory: place.path, isShared: false, isNew: false))
-            var last: BackendKey?
-            while let copy {
-                let heads = try copy.scan("", after: last, limit: Self.page)
-                for head in heads {
-                    guard let blob = try copy.read(head.key, limit: .max)?.bytes else { continue }
-                    report.addInDatabase(SnapshotFile(record: head.key.name, blob, store))
-                }
-                if heads.count < Self.page { break }
-                last = heads.last?.key
-            }
-        }
-        let root = try Failure.onFiles { () throws(FileError) in try Directory.open(FilePath(place.path)) }
-        return try Failure.onFiles { () throws(FileError) in try OpenFile(path, in: root) }
-    }
-
-    private static let page = 1000
-
-    /// Adds contents of files that were written since the walk has passed their directory: a manifest that was copied
-    /// after it may name them.
-    private func addNewContents(to target: any SnapshotTarget, _ report: inout SnapshotReport) throws(Failure) {
-        let known = Set(report.files.map(\.path))
-        try container.root.walk(maximumDepth: Self.maximumDepth) { entry throws(Failure) in
-            try Self.goOn()
-            guard entry.kind == .regular, entry.path.hasPrefix(ContainerLayout.contents + "/"),
-                !known.contains(entry.path)
-            else { return }
-            try add(entry, to: target, &report)
-        }
     }
 
     private static func goOn() throws(Failure) {
@@ -115,32 +72,175 @@ struct Snapshot {
     private func add(
         _ entry: WalkEntry, to target: any SnapshotTarget, _ report: inout SnapshotReport
     ) throws(Failure) {
+        report.visited.insert(entry.path)
         switch SnapshotChoice(entry, includesCaches: includesCaches) {
         case .passOver: break
         case .leaveOut(let reason): report.leftOut.append((entry.path, reason))
         case .unreadable(let error): report.leaveOut(entry.path, error)
         case .directory: try target.addDirectory("container/\(entry.path)")
         case .file:
-            if let file = try copy(entry, to: target, &report) { report.files.append(file) }
+            if let file = try copy(entry.path, to: target, &report) { report.files.append(file) }
+        }
+    }
+}
+
+// MARK: The database
+
+extension Snapshot {
+    private static let page = 1000
+
+    /// Adds a copy of the database as it is at one moment, and verifies its records.
+    private func addDatabase(
+        _ backend: any SealedBackend, to target: any SnapshotTarget, _ report: inout SnapshotReport
+    ) throws(Failure) {
+        let name = container.group.identifier
+        for attempt in 1...Self.attempts {
+            let place = try TemporaryPlace()
+            let (copy, manifests) = try Failure.onBackend("copy", name) { () throws(BackendError) in
+                try backend.copy(to: place.path)
+                let copy = try KnownBackend.provider?.open(
+                    BackendPlace(group: name, directory: place.path, isShared: false, isNew: false))
+                return (copy, try copy.map { copy throws(BackendError) in try Self.manifests(in: copy) } ?? [])
+            }
+            try addNewContents(to: target, &report)
+            // A manifest that was replaced since may have lost its contents before they were copied.
+            let isSettled = try Failure.onBackend("copy", name) { () throws(BackendError) in
+                try Self.manifests(in: backend) == manifests
+            }
+            guard isSettled || attempt == Self.attempts else { continue }
+            if let copy { try verify(copy, &report) }
+            var file = try addParts(of: openCopy(place), ContainerLayout.database, to: target)
+            file.isSettled = isSettled
+            return report.files.append(file)
         }
     }
 
-    // MARK: One file
+    private func verify(_ copy: any SealedBackend, _ report: inout SnapshotReport) throws(Failure) {
+        try Failure.onBackend("verify", container.group.identifier) { () throws(BackendError) in
+            try Self.forEachHead("", in: copy) { head throws(BackendError) in
+                guard let blob = try copy.read(head.key, limit: .max)?.bytes else { return }
+                report.addInDatabase(SnapshotFile(record: head.key.name, blob, store))
+            }
+        }
+    }
 
+    /// Opens the copy of the database, whose name then goes: an interrupted command leaves nothing behind.
+    private func openCopy(_ place: borrowing TemporaryPlace) throws(Failure) -> OpenFile {
+        let path = FilePath(place.path)
+        return try Failure.onFiles { () throws(FileError) in
+            try OpenFile(ContainerLayout.database, in: Directory.open(path))
+        }
+    }
+
+    /// Returns the headers of the manifests of sealed files.
+    private static func manifests(in backend: any SealedBackend) throws(BackendError) -> [[UInt8]] {
+        var heads: [[UInt8]] = []
+        try forEachHead(SealedFileName.namePrefix, in: backend) { heads.append($0.bytes) }
+        return heads
+    }
+
+    private static func forEachHead(
+        _ prefix: String, in backend: any SealedBackend, _ body: (BlobHead) throws(BackendError) -> Void
+    ) throws(BackendError) {
+        var last: BackendKey?
+        while true {
+            let heads = try backend.scan(prefix, after: last, limit: page)
+            for head in heads { try body(head) }
+            if heads.count < page { return }
+            last = heads.last?.key
+        }
+    }
+}
+
+// MARK: Sealed files
+
+extension Snapshot {
+    private static func isManifest(_ entry: WalkEntry) -> Bool {
+        entry.kind == .regular && entry.isText && entry.attributes.map { $0.size <= largestWhole } ?? false
+            && RecordFile.name(of: entry.path)?.text.hasPrefix(SealedFileName.namePrefix) == true
+    }
+
+    /// Adds the manifests of sealed files, each when its contents are in the copy: a manifest that is in its place
+    /// before and after the contents were listed had its contents meanwhile.
+    private func addManifests(
+        _ paths: [String], to target: any SnapshotTarget, _ report: inout SnapshotReport
+    ) throws(Failure) {
+        var left = paths
+        for attempt in 1...Self.attempts where !left.isEmpty {
+            var read: [(path: String, contents: OpenFile.Contents)] = []
+            for path in left {
+                try Self.goOn()
+                let contents = opened(path, &report) { (file) throws(FileError) in
+                    guard file.facts.size <= Self.largestWhole else {
+                        throw FileError(.tooLarge, operation: "read", path: container.root.display(path))
+                    }
+                    return try file.contents()
+                }
+                if let contents { read.append((path, contents)) }
+            }
+            try addNewContents(to: target, &report)
+            left = []
+            for (path, contents) in read {
+                try Self.goOn()
+                guard let now = try? container.root.attributes(path) else { continue }
+                let isInPlace =
+                    now.isSameFile(as: contents.facts) && now.modifiedNanoseconds == contents.facts.modifiedNanoseconds
+                guard isInPlace || attempt == Self.attempts else {
+                    left.append(path)
+                    continue
+                }
+                var file = try addWhole(contents, path, to: target)
+                file.isSettled = isInPlace
+                report.files.append(file)
+            }
+        }
+    }
+
+    /// Notes the sealed files whose contents readers refuse or miss: their copy cannot be read either.
+    private func noteRefusedContents(in report: inout SnapshotReport) throws(Failure) {
+        guard let store else { return }
+        report.refusedContents = try Failure.onStore { () throws(StoreError) in try store.refusedContents() }
+    }
+
+    /// Adds contents of sealed files that were written since the walk has passed their directory.
+    private func addNewContents(to target: any SnapshotTarget, _ report: inout SnapshotReport) throws(Failure) {
+        let directory = ContainerLayout.contents
+        let entries: [DirectoryEntry]
+        do throws(FileError) { entries = try container.root.directory(directory).entries() } catch {
+            if error.code != .notFound, report.visited.insert(directory + "/").inserted {
+                report.leaveOut(directory, error)
+            }
+            return
+        }
+        for entry in entries where entry.kind == .regular && TemporaryLeaf(entry.name) == nil {
+            try Self.goOn()
+            let path = directory + "/" + entry.name
+            guard report.visited.insert(path).inserted else { continue }
+            for parent in [ContainerLayout.files, directory] where report.visited.insert(parent).inserted {
+                try target.addDirectory("container/\(parent)")
+            }
+            if let file = try copy(path, to: target, &report) { report.files.append(file) }
+        }
+    }
+}
+
+// MARK: One file
+
+extension Snapshot {
     /// Returns `nil` if the file is not in the copy.
     private func copy(
-        _ entry: WalkEntry, to target: any SnapshotTarget, _ report: inout SnapshotReport
+        _ path: String, to target: any SnapshotTarget, _ report: inout SnapshotReport
     ) throws(Failure) -> SnapshotFile? {
-        if let facts = entry.attributes, facts.size > Self.largestWhole {
-            guard let file = opened(entry.path, &report, { (file) throws(FileError) in file }) else { return nil }
-            return try addParts(of: file, entry.path, to: target)
-        }
         var read: OpenFile.Contents?
         for _ in 0..<Self.attempts where read?.isSettled != true {
-            read = opened(entry.path, &report) { (file) throws(FileError) in try file.contents() }
-            if read == nil { break }
+            let file = opened(path, &report) { (file) throws(FileError) in
+                (file, file.facts.size > Self.largestWhole ? nil : try file.contents())
+            }
+            guard let file else { return nil }
+            guard let contents = file.1 else { return try addParts(of: file.0, path, to: target) }
+            read = contents
         }
-        return try read.map { contents throws(Failure) in try addWhole(contents, entry.path, to: target) }
+        return try read.map { contents throws(Failure) in try addWhole(contents, path, to: target) }
     }
 
     /// Returns `nil` for a file that was removed since it was listed, which need not be in the copy, and for an

@@ -70,12 +70,30 @@ struct SnapshotFile {
     mutating func judge(_ bytes: [UInt8], isWhole: Bool, _ store: SealedStore?) {
         header = try? UnverifiedHeader(parsing: bytes).claimed
         guard header != nil || record != nil else { return }
+        if let store, let header, let cover = MailFile.coverContext(of: path, in: store.group) {
+            return judgeMessages(bytes, header, cover, store)
+        }
         guard let store, let header, isWhole || header.kind == .stream else {
             (seal, code) = header == nil ? (.refused, StoreError.Code.malformed.rawValue) : (.unverified, nil)
             return
         }
         do throws(Failure) {
             try header.kind == .record ? verify(bytes, header, store) : verifyStream(bytes, header, store)
+            seal = .verified
+        } catch {
+            seal = error.status == .locked ? .locked : .refused
+            code = error.code
+        }
+    }
+
+    /// Judges a file of a mailbox by the blob that begins it, and by its messages in the container.
+    private mutating func judgeMessages(
+        _ bytes: [UInt8], _ header: BlobHeader, _ cover: BlobContext, _ store: SealedStore
+    ) {
+        do throws(Failure) {
+            try verifyHeader(bytes, header, cover, store)
+            let messages = try Failure.onStore { () throws(StoreError) in try store.mailFaults(of: path) }
+            if let fault = messages.faults.first { throw Failure(fault) }
             seal = .verified
         } catch {
             seal = error.status == .locked ? .locked : .refused
@@ -118,8 +136,13 @@ struct SnapshotFile {
 
     /// Verifies the beginning of a stream only; `sealctl inspect` reads all of it.
     private func verifyStream(_ bytes: [UInt8], _ header: BlobHeader, _ store: SealedStore) throws(Failure) {
+        try verifyHeader(bytes, header, BlobContext(streamOf: store.group, tagged: header.nameTag), store)
+    }
+
+    private func verifyHeader(
+        _ bytes: [UInt8], _ header: BlobHeader, _ context: BlobContext, _ store: SealedStore
+    ) throws(Failure) {
         let keys = try Failure.onVault { () throws(VaultError) in try store.vault.keyring(toOpen: header.keyID) }
-        let context = BlobContext(streamOf: store.group, tagged: header.nameTag)
         let result = bytes.withUnsafeBytes { blob -> Result<Void, SealingError> in
             do throws(SealingError) {
                 _ = try BlobOpener.verifyHeader(blob, context: context, keys: keys)

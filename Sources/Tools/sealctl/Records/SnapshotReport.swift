@@ -1,4 +1,5 @@
 internal import AuditReports
+internal import SealedState
 internal import SharedFiles
 
 /// The contents of a snapshot.
@@ -10,6 +11,10 @@ struct SnapshotReport {
     /// The number of records in the container's database, and those of them that are not verified.
     private var countInDatabase = 0
     private var unverifiedInDatabase: [SnapshotFile] = []
+    /// The sealed files whose contents are missing or refused.
+    var refusedContents: [SealedStore.RefusedContents] = []
+    /// The paths that were looked at.
+    var visited: Set<String> = []
     var leftOut: [(path: String, reason: String)] = []
     /// Files that belong into the copy and are missing, with their errors.
     private var unreadable: [(path: String, error: FileError)] = []
@@ -40,7 +45,9 @@ struct SnapshotReport {
     }
 
     private var records: Int { files.count { $0.record != nil } + countInDatabase }
-    private var refused: Int { (files + unverifiedInDatabase).count { $0.seal == .refused } }
+    private var refused: Int {
+        (files + unverifiedInDatabase).count { $0.seal == .refused } + refusedContents.count
+    }
     private var unsealed: Int { files.count { $0.seal == nil && !$0.isOfBackend } }
     private var size: Int64 { files.reduce(0) { $0 + $1.size } }
 
@@ -57,6 +64,15 @@ struct SnapshotReport {
 
     /// The warnings for a person about a copy that was made.
     var warnings: [Warning] {
+        refusedContents.map { contents in
+            Warning(
+                "snapshotRefused",
+                "the sealed file \(contents.name) was copied, but readers refuse it: \(contents.error.code.rawValue)",
+                hint: "See sealctl file get, and sealctl audit.")
+        } + fileWarnings
+    }
+
+    private var fileWarnings: [Warning] {
         (files + unverifiedInDatabase).compactMap { file in
             if file.seal == .refused {
                 return Warning(
@@ -67,7 +83,8 @@ struct SnapshotReport {
             guard !file.isSettled else { return nil }
             return Warning(
                 "snapshotUnsettled",
-                "\(file.path) was written while it was copied: the copy may be a mixture of old and new",
+                "\(file.path) was written while it was copied: the copy may be a mixture of old and new, or lack the "
+                    + "contents of a sealed file",
                 hint: "Take the snapshot again while its program is not writing.")
         }
     }

@@ -17,6 +17,17 @@ enum Hints {
         .lockTimeout: "Try again, or end the program that holds the lock.",
     ]
 
+    /// The advice for sealed files, which are handled by other commands than records.
+    static let files: [StoreError.Code: String] = [
+        .absent: "Try sealctl file list to see the files.",
+        .missing: "Write it again with sealctl file put, or restore the container from a backup.",
+        .replayed: refusedFile, .forked: refusedFile, .sequenceJump: refusedFile, .malformed: refusedFile,
+        .tampered: refusedFile, .wrongCommitment: refusedFile, .wrongName: refusedFile, .retiredEpoch: refusedFile,
+    ]
+
+    private static let refusedFile =
+        "Do not use it. sealctl file put replaces it; sealctl audit shows what else was changed."
+
     /// The advice for suites of defaults, which are handled by other commands than records.
     private static let suites: [StoreError.Code: String] = [
         .malformed: refusedSuite, .tampered: refusedSuite, .wrongCommitment: refusedSuite, .undecodable: refusedSuite,

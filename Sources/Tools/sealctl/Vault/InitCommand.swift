@@ -14,8 +14,8 @@ struct InitCommand: SealctlCommand {
         discussion: """
             By default the vault opens with the group's own key file, which is created as well. An option for another \
             slot replaces the key file; sealctl vault slot adds more. The command asks for a passphrase twice. If the \
-            vault exists and only the container is missing, it creates the container. If both exist and no option asks for \
-            something else, nothing is done.
+            vault exists and only the container is missing, it creates the container. If both exist and no option asks \
+            for something else, nothing is done.
 
             The command refuses to create a new key while there are sealed files of a lost vault or a vault that \
             cannot be opened. To abandon them, --abandon moves the files to the container's quarantine and renames the \
@@ -144,7 +144,7 @@ struct InitCommand: SealctlCommand {
         do throws(AppGroupError) { existing = try GroupContainer.open(group, in: home, creating: false) } catch {
             guard error.meansNoContainer else { throw Failure(error) }
         }
-        if existing != nil, asksForMore { throw vault.duplicate }
+        if let existing, try asksForMore(than: existing) { throw vault.duplicate }
         let made = existing == nil ? ["container"] : []
         let path =
             if let existing { existing.path } else { try makeContainer(of: group, in: home, sharing, backend) }
@@ -157,9 +157,12 @@ struct InitCommand: SealctlCommand {
     }
 
     /// An option asks for more than what exists.
-    private var asksForMore: Bool {
-        !keyOptions.isUnstated || unlockTime != nil || share.shareWith != nil || backend != .files
-            || certifying.teamKey != nil
+    private func asksForMore(than existing: GroupContainer) throws(Failure) -> Bool {
+        if !keyOptions.isUnstated || unlockTime != nil || share.shareWith != nil || certifying.teamKey != nil {
+            return true
+        }
+        if backend == .files { return false }
+        return try KnownBackend.open(of: existing) == nil
     }
 }
 

@@ -1,0 +1,279 @@
+internal import FileMonitoring
+internal import FoundationEssentials
+internal import KeyVault
+package import Sealing
+internal import SharedFiles
+internal import Synchronization
+internal import SystemPackage
+
+/// A mailbox without the type of its messages: each call follows the group's container.
+package final class MailboxAccess: Sendable {
+    package let mailbox: MailboxName
+    package let producer: String
+    let store: SealedStore
+    private let limits: MailLimits
+    private let sender: MailSender
+    private let receiver: MailReceiver
+
+    /// - Parameter producer: The executable's name unless stated.
+    package init(
+        _ name: String, as producer: String? = nil, in store: SealedStore, _ options: SealedStore.MailboxOptions
+    ) throws(StoreError) {
+        mailbox = try MailboxName(name)
+        self.producer = producer ?? Self.programName
+        self.store = store
+        limits = MailLimits(options)
+        sender = try MailSender(mailbox, self.producer, limits)
+        receiver = MailReceiver(mailbox, limits)
+    }
+
+    private static var programName: String {
+        let path = CommandLine.arguments.first.map { FilePath($0) }
+        return path?.lastComponent?.string ?? "program"
+    }
+
+    func request(
+        _ durability: Durability? = nil, _ timeout: Duration? = nil, _ call: BlockingCall? = nil
+    ) -> WriteRequest {
+        store.writer.request(
+            durability: durability, timeout: timeout, isCancelled: call.map { call in { call.isCancelled } })
+    }
+
+    /// Sends an encoded message.
+    package func send(_ payload: RecordPayload) throws(StoreError) -> SealedStore.MailboxMessageID {
+        try store.writer.requireSafeStructure(of: payload, named: mailbox.name)
+        return try send(payload, request())
+    }
+
+    func send(_ payload: RecordPayload, _ request: WriteRequest) throws(StoreError) -> SealedStore.MailboxMessageID {
+        let number = try store.onPresentContainer { store throws(StoreError) in
+            try sender.send(payload, in: store, request)
+        }
+        return SealedStore.MailboxMessageID(producer: producer, number: number)
+    }
+
+    func take<Value>(
+        upTo count: Int, _ request: WriteRequest,
+        _ decode: (borrowing AcceptedBlob, MailLane, RecordReader) throws(StoreError) -> Value
+    ) throws(StoreError) -> [MailDelivery<Value>] {
+        try store.onPresentContainer { store throws(StoreError) in
+            try receiver.take(upTo: min(max(0, count), MailLimits.maximumBatch), in: store, request) {
+                blob, lane throws(StoreError) in try decode(blob, lane, store.reader)
+            }
+        }
+    }
+
+    func settle(
+        _ outcomes: [(id: SealedStore.MailboxMessageID, outcome: MailOutcome)], _ request: WriteRequest
+    ) throws(StoreError) {
+        if outcomes.isEmpty { return }
+        try store.onPresentContainer { store throws(StoreError) in
+            try receiver.settle(outcomes, in: store, request)
+        }
+    }
+
+    func isTaken(_ id: SealedStore.MailboxMessageID) -> Bool { receiver.isTaken(id) }
+
+    func close() {
+        _ = try? store.onPresentContainer { store throws(StoreError) in receiver.close(in: store) }
+    }
+
+    /// The directory of the mailbox, for a watch.
+    var directoryPath: String { "\(store.containerPath)/\(mailbox.directory)" }
+}
+
+extension MailLimits {
+    init(_ options: SealedStore.MailboxOptions) {
+        maximumWaiting = max(1, options.maximumWaiting)
+        maximumAttempts = max(1, options.maximumAttempts)
+        retryDelay = max(.zero, options.retryDelay)
+        handlingTime = max(.seconds(1), options.handlingTime)
+    }
+}
+
+/// A message that was taken, with its decoded value.
+struct MailDelivery<Value> {
+    let value: Value
+    let id: SealedStore.MailboxMessageID
+    let provenance: Provenance
+    let isRedelivered: Bool
+    var failedAttempts = 0
+    let lostBefore: Int
+}
+
+/// Waits for messages: for a change in the mailbox's directory, and a second at most, because a pause or another
+/// reader's lease that ends changes nothing there.
+final class MailboxSignal: Sendable {
+    private let bell = Mutex<CheckedContinuation<Void, Never>?>(nil)
+    private let isRung = Atomic(false)
+    private let registration = Mutex<MonitorRegistration?>(nil)
+
+    init(_ access: MailboxAccess) {
+        let watch = try? FileMonitor.shared.watch(access.directoryPath) { [weak self] _ in self?.ring() }
+        registration.withLock { $0 = watch }
+    }
+
+    private func ring() {
+        isRung.store(true, ordering: .relaxed)
+        bell.withLock { $0.take() }?.resume()
+    }
+
+    func wait() async {
+        let timer = Task { [weak self] in
+            try? await Task.sleep(for: .seconds(1))
+            self?.bell.withLock { $0.take() }?.resume()
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                bell.withLock { $0 = continuation }
+                if isRung.exchange(false, ordering: .relaxed) || Task.isCancelled {
+                    bell.withLock { $0.take() }?.resume()
+                }
+            }
+        } onCancel: {
+            bell.withLock { $0.take() }?.resume()
+        }
+        timer.cancel()
+        isRung.store(false, ordering: .relaxed)
+    }
+}
+
+// MARK: Looking
+
+/// A message that waits or is dead, for tools.
+package struct MailLetter<Value> {
+    package let id: SealedStore.MailboxMessageID
+    package let header: BlobHeader?
+    package let reason: String
+    package let at: UInt64
+    package let value: Value?
+}
+
+/// The state of one producer's messages.
+package struct MailLaneStatus {
+    package let producer: String
+    package let waiting: Int
+    package let dead: Int
+    package let size: Int
+    /// The time at which the first one that waits was sent, in milliseconds since 1970; nil if none waits.
+    package let oldest: UInt64?
+}
+
+extension MailboxAccess {
+    /// Returns the state of each producer's messages. The numbers are those of headers that are not verified.
+    package func status() throws(StoreError) -> [MailLaneStatus] {
+        try store.onPresentContainer { store throws(StoreError) in
+            let state = try MailboxState.read(mailbox, in: store)
+            var statuses: [MailLaneStatus] = []
+            for (producer, firsts) in try store.mailSegments(of: mailbox).sorted(by: { $0.key < $1.key }) {
+                let lane = try MailLane(mailbox, producer, in: store.group)
+                let own = state.lanes[producer]
+                var waiting: Set<UInt64> = []
+                var (size, oldest) = (0, UInt64.max)
+                for first in firsts {
+                    guard let segment = try store.mailSegment(lane, first: first) else { continue }
+                    size += segment.bytes.count
+                    for frame in segment.frames where own?.isHandled(frame.number) != true {
+                        waiting.insert(frame.number)
+                        let header = try? UnverifiedHeader(parsing: segment.blob(frame)).claimed
+                        oldest = min(oldest, header?.sealedAt ?? .max)
+                    }
+                }
+                statuses.append(
+                    MailLaneStatus(
+                        producer: producer, waiting: waiting.count, dead: own?.dead.count ?? 0, size: size,
+                        oldest: waiting.isEmpty ? nil : oldest))
+            }
+            return statuses
+        }
+    }
+
+    /// Returns the dead letters.
+    func dead<Value>(
+        _ decode: (borrowing AcceptedBlob, MailLane, RecordReader) throws(StoreError) -> Value
+    ) throws(StoreError) -> [MailLetter<Value>] {
+        try store.onPresentContainer { store throws(StoreError) in
+            let state = try MailboxState.read(mailbox, in: store)
+            let segments = try store.mailSegments(of: mailbox)
+            var letters: [MailLetter<Value>] = []
+            for (producer, own) in state.lanes.sorted(by: { $0.key < $1.key }) where !own.dead.isEmpty {
+                let lane = try MailLane(mailbox, producer, in: store.group)
+                let found = try store.authenticMail(
+                    lane, segments[producer] ?? [], Set(own.dead.map(\.number)), limit: .max, decode)
+                for dead in own.dead {
+                    let letter = found[dead.number]
+                    letters.append(
+                        MailLetter(
+                            id: SealedStore.MailboxMessageID(producer: producer, number: dead.number),
+                            header: letter?.header, reason: dead.reason, at: dead.at, value: letter?.value))
+                }
+            }
+            return letters
+        }
+    }
+
+    /// Returns messages that wait, without taking them.
+    func waiting<Value>(
+        limit: Int, _ decode: (borrowing AcceptedBlob, MailLane, RecordReader) throws(StoreError) -> Value
+    ) throws(StoreError) -> [MailLetter<Value>] {
+        try store.onPresentContainer { store throws(StoreError) in
+            let state = try MailboxState.read(mailbox, in: store)
+            var letters: [MailLetter<Value>] = []
+            for (producer, firsts) in try store.mailSegments(of: mailbox).sorted(by: { $0.key < $1.key }) {
+                let lane = try MailLane(mailbox, producer, in: store.group)
+                let own = state.lanes[producer]
+                let found = try store.authenticMail(
+                    lane, firsts, nil, limit: limit - letters.count, decode
+                ) { own?.isHandled($0) != true }
+                for (number, letter) in found.sorted(by: { $0.key < $1.key }) {
+                    letters.append(
+                        MailLetter(
+                            id: SealedStore.MailboxMessageID(producer: producer, number: number),
+                            header: letter.header, reason: "", at: letter.header.sealedAt, value: letter.value))
+                }
+            }
+            return letters
+        }
+    }
+
+    /// Discards dead letters.
+    func discard(_ ids: [SealedStore.MailboxMessageID], _ request: WriteRequest) throws(StoreError) {
+        try store.onPresentContainer { store throws(StoreError) in
+            let state = try MailboxState.update(mailbox, in: store, request) { state in
+                for id in ids { state.lanes[id.producer]?.dead.removeAll { $0.number == id.number } }
+                return state
+            }
+            for producer in Set(ids.map(\.producer)) {
+                guard let own = state.lanes[producer] else { continue }
+                try? store.removeHandledMail(try MailLane(mailbox, producer, in: store.group), own, mailbox)
+            }
+        }
+    }
+}
+
+extension SealedStore {
+    /// Returns authentic messages of a lane by their numbers; those that cannot be decoded have no value.
+    func authenticMail<Value>(
+        _ lane: MailLane, _ firsts: [UInt64], _ numbers: Set<UInt64>?, limit: Int,
+        _ decode: (borrowing AcceptedBlob, MailLane, RecordReader) throws(StoreError) -> Value,
+        where isWanted: (UInt64) -> Bool = { _ in true }
+    ) throws(StoreError) -> [UInt64: (header: BlobHeader, value: Value?)] {
+        var found: [UInt64: (header: BlobHeader, value: Value?)] = [:]
+        for first in firsts where found.count < limit {
+            guard let segment = try mailSegment(lane, first: first) else { continue }
+            for frame in segment.frames where found.count < limit && found[frame.number] == nil {
+                guard numbers?.contains(frame.number) ?? isWanted(frame.number),
+                    let opened = try? reader.openWhole(
+                        segment.blob(frame), "read", lane.place, limit: MailSegment.largestSize)
+                else { continue }
+                let header = opened.header.header
+                let blob = AcceptedBlob(opened: opened, sealed: [])
+                do throws(StoreError) {
+                    _ = try reader.requireAuthority(of: blob.opened, at: lane.place)
+                    found[frame.number] = (header, try decode(blob, lane, reader))
+                } catch { found[frame.number] = (header, nil) }
+            }
+        }
+        return found
+    }
+}

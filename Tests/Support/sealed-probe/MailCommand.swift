@@ -1,0 +1,76 @@
+internal import Glibc
+internal import SealedState
+
+/// A message of the commands below.
+struct ProbeMessage: SealedRecord {
+    static let recordName = "handed"
+    static let schemaVersion = 1
+    var text: String
+}
+
+private func mailbox(
+    _ store: SealedStore, as producer: String? = nil
+) throws(StoreError) -> SealedStore.Mailbox<ProbeMessage> {
+    var options = SealedStore.MailboxOptions()
+    options.maximumWaiting = 100_000
+    options.maximumAttempts = 1_000_000
+    options.retryDelay = .zero
+    return try store.mailbox(of: ProbeMessage.self, as: producer, options: options)
+}
+
+/// `mail-send HOME GROUP PRODUCER FIRST COUNT durable|unsynced`: sends messages whose texts are numbers from FIRST on.
+///
+/// Prints `sent TEXT` after each, or the error's code.
+func mailSendCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 6, let first = Int(arguments[3]), let count = Int(arguments[4]) else { return 64 }
+    return onStore(arguments) { store throws(StoreError) in
+        let box = try mailbox(store, as: arguments[2])
+        let durability: Durability = arguments[5] == "unsynced" ? .unsynced : .durable
+        for number in first..<first + count {
+            try box.send(ProbeMessage(text: "\(number)"), durability: durability)
+            say("sent \(number)")
+        }
+    }
+}
+
+/// `mail-handle HOME GROUP COUNT`: takes messages and acknowledges them. Prints `PRODUCER TEXT first|again LOST` for
+/// each, then `acknowledged`, or the error's code.
+func mailHandleCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 3, let count = Int(arguments[2]) else { return 64 }
+    return onStore(arguments) { store throws(StoreError) in
+        let box = try mailbox(store)
+        let taken = try box.take(upTo: count)
+        for delivery in taken { say(line(delivery)) }
+        try box.acknowledge(taken)
+        say("acknowledged")
+    }
+}
+
+/// `mail-work HOME GROUP LOG unsynced|durable`: takes and acknowledges messages until its input ends, and appends a line
+/// of `mail-handle` for each to LOG before it is acknowledged, in one write for each batch.
+func mailWorkCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 4 else { return 64 }
+    let log = open(arguments[2], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    return onStore(arguments) { store throws(StoreError) in
+        let box = try mailbox(store)
+        while !inputHasEnded() {
+            do throws(StoreError) {
+                let taken = try box.take()
+                if taken.isEmpty {
+                    usleep(2000)
+                    continue
+                }
+                let lines = taken.map { line($0) + "\n" }.joined()
+                _ = lines.withCString { write(log, $0, strlen($0)) }
+                try box.acknowledge(taken)
+            } catch {
+                guard [.leaseLost, .lockTimeout].contains(error.code) else { throw error }
+            }
+        }
+    }
+}
+
+private func line(_ delivery: SealedStore.Mailbox<ProbeMessage>.Delivery) -> String {
+    "\(delivery.id.producer) \(delivery.message.text) \(delivery.isRedelivery ? "again" : "first") "
+        + "\(delivery.lostBefore)"
+}
