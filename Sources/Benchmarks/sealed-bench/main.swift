@@ -13,6 +13,7 @@ func runBenchmarks(_ options: Options) throws -> [Finding] {
     try OpeningBenchmarks(workspace: workspace).run(in: &runner)
     try DefaultsBenchmarks(workspace: workspace).run(in: &runner)
     try ItemBenchmarks(try Workspace(in: options.directory ?? Program.directory)).run(in: &runner)
+    try MailboxBenchmarks(try Workspace(in: options.directory ?? Program.directory)).run(in: &runner)
     try WatermarkBenchmarks(try Workspace(in: options.directory ?? Program.directory)).run(in: &runner)
     try ValueBenchmarks(in: options.directory ?? Program.directory).run(in: &runner)
     try WriterBenchmarks(in: options.directory ?? Program.directory).run(in: &runner)

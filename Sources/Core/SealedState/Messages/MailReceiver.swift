@@ -18,14 +18,12 @@ final class MailReceiver: Sendable {
     private struct HeldLane {
         let lease: HeldLease
         var until: ContinuousClock.Instant
-        /// The messages that were taken and neither acknowledged nor given back.
-        var taken: Set<UInt64> = []
     }
 
     /// The messages of one lane that are to be delivered, and those that never will be.
     private struct Plan<Value> {
         var deliveries: [MailDelivery<Value>] = []
-        var lost: [UInt64] = []
+        var lost: [MailboxState.Span] = []
         var expired: [UInt64] = []
         var dead: [(number: UInt64, reason: String)] = []
         var last: VerifiedHeader?
@@ -39,12 +37,36 @@ final class MailReceiver: Sendable {
     private let limits: MailLimits
     /// Held during each call: the calls of one reader follow each other.
     private let lanes = Mutex<[String: HeldLane]>([:])
+    /// The messages that were taken and neither acknowledged nor given back, each until its time is up.
+    private let taken = Mutex<[String: [UInt64: ContinuousClock.Instant]]>([:])
     /// The producer whose messages were taken last: the next call begins behind it.
     private let turn = Mutex<String>("")
 
     init(_ mailbox: MailboxName, _ limits: MailLimits) {
         self.mailbox = mailbox
         self.limits = limits
+    }
+
+    // MARK: Taken messages
+
+    /// Returns `true` for a message that this reader took, and has time to handle.
+    func isTaken(_ id: SealedStore.MailboxMessageID) -> Bool {
+        taken.withLock { $0[id.producer]?[id.number].map { $0 > .now } ?? false }
+    }
+
+    /// Forgets messages that no caller got: they are taken again.
+    func release(_ ids: [SealedStore.MailboxMessageID]) {
+        taken.withLock { taken in
+            for id in ids { taken[id.producer]?[id.number] = nil }
+        }
+    }
+
+    private func taken(of producer: String) -> Set<UInt64> {
+        taken.withLock { taken in
+            let now = ContinuousClock.now
+            taken[producer] = taken[producer]?.filter { $0.value > now }
+            return Set((taken[producer] ?? [:]).keys)
+        }
     }
 
     // MARK: Taking
@@ -57,26 +79,48 @@ final class MailReceiver: Sendable {
         upTo limit: Int, in store: SealedStore, _ request: WriteRequest,
         _ decode: (borrowing AcceptedBlob, MailLane) throws(StoreError) -> Value
     ) throws(StoreError) -> [MailDelivery<Value>] {
-        let segments = try store.mailSegments(of: mailbox)
-        if segments.isEmpty { return [] }
-        let state = try MailboxState.read(mailbox, in: store)
+        let producers = try store.mailSegments(of: mailbox).keys.sorted()
+        if producers.isEmpty { return [] }
         var deliveries: [MailDelivery<Value>] = []
         var obstacle: StoreError?
-        try lanes.withLock { (lanes) throws(StoreError) in
-            for producer in order(of: segments.keys.sorted()) where deliveries.count < limit {
-                let lane = try MailLane(mailbox, producer, in: store.group)
-                guard let held = try hold(lane, &lanes, in: store, request) else { continue }
-                let plan = try plan(
-                    lane, segments[producer] ?? [], state.lanes[producer], held, limit - deliveries.count, store, decode
-                )
-                obstacle = obstacle ?? plan.obstacle
-                let taken = try begin(plan, lane, held, in: store, request)
-                lanes[producer]?.taken.formUnion(taken.map(\.id.number))
-                if !taken.isEmpty { turn.withLock { $0 = producer } }
-                deliveries += taken
+        lanes.withLock { lanes in
+            for producer in order(of: producers) where deliveries.count < limit {
+                do throws(StoreError) {
+                    deliveries += try take(
+                        upTo: limit - deliveries.count, of: producer, &lanes, &obstacle, in: store, request, decode)
+                } catch {
+                    // The messages of the other producers are delivered: an error must not hide them.
+                    if error.code == .leaseLost { lanes[producer] = nil } else { obstacle = obstacle ?? error }
+                }
             }
         }
         if deliveries.isEmpty, let obstacle { throw obstacle }
+        return deliveries
+    }
+
+    private func take<Value>(
+        upTo limit: Int, of producer: String, _ lanes: inout [String: HeldLane], _ obstacle: inout StoreError?,
+        in store: SealedStore, _ request: WriteRequest,
+        _ decode: (borrowing AcceptedBlob, MailLane) throws(StoreError) -> Value
+    ) throws(StoreError) -> [MailDelivery<Value>] {
+        let lane = try MailLane(mailbox, producer, in: store.group)
+        // Without the lease first: a producer of whom nothing waits is left to other readers.
+        guard try hasWaiting(lane, in: store), let held = try hold(lane, &lanes, in: store, request) else { return [] }
+        // Read under the lease: another reader may have held it.
+        let state = try MailboxState.read(mailbox, in: store).lane(producer)
+        let taken = taken(of: producer)
+        let plan = try plan(lane, state, taken, limit, store, decode)
+        obstacle = obstacle ?? plan.obstacle
+        let deliveries = try begin(plan, lane, held, taken, in: store, request)
+        if deliveries.isEmpty, !plan.deliveries.isEmpty {
+            // All of them are dead letters now: those behind them are next.
+            return try take(upTo: limit, of: producer, &lanes, &obstacle, in: store, request, decode)
+        }
+        let end = ContinuousClock.now + limits.handlingTime
+        self.taken.withLock { taken in
+            for delivery in deliveries { taken[producer, default: [:]][delivery.id.number] = end }
+        }
+        if !deliveries.isEmpty { turn.withLock { $0 = producer } }
         return deliveries
     }
 
@@ -86,17 +130,37 @@ final class MailReceiver: Sendable {
         return producers.filter { $0 > last } + producers.filter { $0 <= last }
     }
 
-    /// Returns the lease of a lane; nil while another reader holds it.
+    /// Returns `true` if a segment claims a message that is neither handled nor taken.
+    private func hasWaiting(_ lane: MailLane, in store: SealedStore) throws(StoreError) -> Bool {
+        let state = try MailboxState.read(mailbox, in: store).lane(lane.producer)
+        let taken = taken(of: lane.producer)
+        var reading = LaneReading(lane, from: (state?.handled ?? 0) + 1, try firsts(lane, in: store))
+        while let (segment, range) = try reading.next(in: store) {
+            let isWaiting = segment.frames.contains { frame in
+                range.contains(frame.number) && state?.isHandled(frame.number) != true
+                    && !taken.contains(frame.number)
+            }
+            if isWaiting { return true }
+        }
+        return false
+    }
+
+    private func firsts(_ lane: MailLane, in store: SealedStore) throws(StoreError) -> [UInt64] {
+        try store.mailSegments(of: mailbox)[lane.producer] ?? []
+    }
+
+    /// Returns the lease of a lane; nil while another reader holds it. It lasts twice the time that a reader has, and is
+    /// renewed when half of it has passed.
     private func hold(
         _ lane: MailLane, _ lanes: inout [String: HeldLane], in store: SealedStore, _ request: WriteRequest
     ) throws(StoreError) -> HeldLane? {
         let table = LeaseTable(writer: store.writer)
-        let now = ContinuousClock.now
+        let (now, duration) = (ContinuousClock.now, limits.handlingTime * 2)
         if var held = lanes[lane.producer], held.lease.fence.container == store.reader.anchor.number {
-            if held.until - now > limits.handlingTime / 2 { return held }
+            if held.until - now > limits.handlingTime { return held }
             do throws(StoreError) {
-                try table.renew(held.lease.fence, for: limits.handlingTime)
-                held.until = now + limits.handlingTime
+                try table.renew(held.lease.fence, for: duration)
+                held.until = now + duration
                 lanes[lane.producer] = held
                 return held
             } catch {
@@ -107,18 +171,17 @@ final class MailReceiver: Sendable {
         let name = "mailboxes/\(mailbox.name)/\(lane.producer)"
         guard
             case .taken(let lease) = try table.attempt(
-                name, for: limits.handlingTime, waitedSince: nil, timeout: request.timeout,
-                isCancelled: request.isCancelled)
+                name, for: duration, waitedSince: nil, timeout: request.timeout, isCancelled: request.isCancelled)
         else { return nil }
-        let held = HeldLane(lease: lease, until: now + limits.handlingTime)
+        let held = HeldLane(lease: lease, until: now + duration)
         lanes[lane.producer] = held
         return held
     }
 
     /// Decides what becomes of a lane's next messages; nothing is written.
     private func plan<Value>(
-        _ lane: MailLane, _ firsts: [UInt64], _ state: MailboxState.Lane?, _ held: HeldLane, _ limit: Int,
-        _ store: SealedStore, _ decode: (borrowing AcceptedBlob, MailLane) throws(StoreError) -> Value
+        _ lane: MailLane, _ state: MailboxState.Lane?, _ taken: Set<UInt64>, _ limit: Int, _ store: SealedStore,
+        _ decode: (borrowing AcceptedBlob, MailLane) throws(StoreError) -> Value
     ) throws(StoreError) -> Plan<Value> {
         let floor = store.reader.floorOfWrite(isNew: true)
         let isNew = state == nil
@@ -127,37 +190,40 @@ final class MailReceiver: Sendable {
         var plan = Plan<Value>()
         var next = state.handled + 1
         let now = store.options.now().headerMilliseconds ?? 1
-        for (segment, end) in try trusted(firsts, from: next, lane, in: store) {
-            let keyID = segment.keyID
+        var reading = LaneReading(lane, from: next, try firsts(lane, in: store))
+        while let (segment, range) = try reading.next(in: store) {
             for frame in segment.frames.sorted(by: { $0.number < $1.number })
-            where frame.number >= next && frame.number < end {
+            where frame.number >= next && range.contains(frame.number) && segment.hasKey(frame, segment.keyID) {
                 let number = frame.number
-                if state.isHandled(number) || held.taken.contains(number) {
+                if state.isHandled(number) || taken.contains(number) {
                     next = number + 1
                     continue
                 }
-                if floor.isFormer(number) || !segment.hasKey(frame, keyID) { continue }
-                let isBlocked = state.failure(of: number).map { $0.notBefore > now } ?? false
-                let isFar =
-                    (held.taken.min() ?? plan.deliveries.first?.id.number)
-                    .map { number - min($0, number) >= MailLimits.window } ?? false
-                if isBlocked || isFar || plan.deliveries.count >= limit { return plan }
+                if floor.isFormer(number) { continue }
+                let first = taken.min() ?? plan.deliveries.first?.id.number ?? number
+                let isFar = number - min(first, number) >= MailLimits.window
+                // The first message after a failure is delivered alone: if it kills its reader, it takes no other along.
+                let isSuspect = plan.deliveries.first.map { (state.failure(of: $0.id.number)?.attempts ?? 0) > 0 }
+                if state.isHeldBack(number, at: now) || isFar || isSuspect == true || plan.deliveries.count >= limit {
+                    return plan
+                }
                 do throws(StoreError) {
-                    let blob = try opened(segment.blob(frame), lane, in: store)
+                    guard let blob = try store.message(segment.blob(frame), lane, "take") else { continue }
                     if isNew, plan.last == nil { (next, plan.base) = (number, number - 1) }
-                    let lost = ((floor.isFormer(next) ? max(next, floor.sequence + 1) : next)..<number)
-                        .filter { !state.isHandled($0) && !held.taken.contains($0) }
-                    plan.lost += lost
+                    let start = floor.isFormer(next) ? max(next, floor.sequence + 1) : next
+                    var lost = 0
+                    if start < number {
+                        lost = Int(clamping: number - start) - state.handledCount(in: start..<number)
+                        plan.lost.append(MailboxState.Span(first: start, last: number - 1))
+                    }
                     next = number + 1
                     plan.last = blob.opened.header
                     if blob.header.notAfter != 0, blob.header.notAfter <= now {
                         plan.expired.append(number)
-                        continue
+                    } else {
+                        try add(blob, lane, lost, to: &plan, decode)
                     }
-                    try add(blob, lane, number <= state.delivered, lost.count, to: &plan, in: store, decode)
                 } catch {
-                    // Bytes that no key opens are not a message.
-                    if Self.foreign.contains(error.code) { continue }
                     plan.obstacle = error
                     return plan
                 }
@@ -166,98 +232,64 @@ final class MailReceiver: Sendable {
         return plan
     }
 
-    private func opened(
-        _ bytes: [UInt8], _ lane: MailLane, in store: SealedStore
-    ) throws(StoreError) -> AcceptedBlob {
-        let blob = AcceptedBlob(
-            opened: try store.reader.openWhole(bytes, "take", lane.place, limit: MailSegment.largestSize), sealed: [])
-        if store.reader.verdict(on: blob.opened.header) == .jumps {
-            throw StoreError(
-                .sequenceJump, "take", lane.place.name.text, "Message \(blob.header.sequence) is too far ahead.")
-        }
-        return blob
-    }
-
     /// Adds an authentic message to the deliveries, or to the dead ones.
     private func add<Value>(
-        _ blob: borrowing AcceptedBlob, _ lane: MailLane, _ isRedelivered: Bool, _ lost: Int,
-        to plan: inout Plan<Value>,
-        in store: SealedStore, _ decode: (borrowing AcceptedBlob, MailLane) throws(StoreError) -> Value
+        _ blob: borrowing AcceptedBlob, _ lane: MailLane, _ lost: Int, to plan: inout Plan<Value>,
+        _ decode: (borrowing AcceptedBlob, MailLane) throws(StoreError) -> Value
     ) throws(StoreError) {
         let number = blob.header.sequence
         do throws(StoreError) {
-            let writer = try store.reader.requireAuthority(of: blob.opened, at: lane.place)
             plan.deliveries.append(
                 MailDelivery(
                     value: try decode(blob, lane),
                     id: SealedStore.MailboxMessageID(producer: lane.producer, number: number),
-                    provenance: Provenance(blob.header, writer: writer), isRedelivered: isRedelivered, lostBefore: lost)
-            )
+                    provenance: Provenance(blob.header, writer: blob.writer), lostBefore: lost))
         } catch {
-            // A newer program can read it, or one that has the present roster.
-            guard error.isRejection, ![.tooNew, .rosterBehind].contains(error.code) else { throw error }
+            // A newer program can read it.
+            guard error.isRejection, error.code != .tooNew else { throw error }
             plan.dead.append((number, "\(error.code.rawValue): \(error.reason)"))
         }
     }
 
-    /// The reasons for which bytes are no message of this lane, written by no holder of its keys.
-    private static let foreign: Set<StoreError.Code> = [
-        .malformed, .unsupportedFormat, .wrongKind, .wrongGroup, .wrongName, .wrongSuite, .wrongCommitment, .tampered,
-        .tooLarge, .retiredEpoch, .wrongEpoch,
-    ]
-
-    /// Returns the segments that may have messages from a number on, each with the first number of the next one. A
-    /// segment whose name is not authentic is passed over.
-    private func trusted(
-        _ firsts: [UInt64], from number: UInt64, _ lane: MailLane, in store: SealedStore
-    ) throws(StoreError) -> [(MailSegment, end: UInt64)] {
-        var segments: [(MailSegment, end: UInt64)] = []
-        var end = UInt64.max
-        for first in firsts.reversed() {
-            guard let segment = try store.mailSegment(lane, first: first),
-                segment.hasCover(of: lane, first: first, in: store)
-            else { continue }
-            segments.append((segment, end))
-            end = first
-            if first <= number { break }
-        }
-        return segments.reversed()
-    }
-
     /// Notes deliveries and what is never delivered; returns the deliveries that remain.
     private func begin<Value>(
-        _ plan: Plan<Value>, _ lane: MailLane, _ held: HeldLane, in store: SealedStore, _ request: WriteRequest
+        _ plan: Plan<Value>, _ lane: MailLane, _ held: HeldLane, _ taken: Set<UInt64>, in store: SealedStore,
+        _ request: WriteRequest
     ) throws(StoreError) -> [MailDelivery<Value>] {
         guard let last = plan.last else { return [] }
         var request = request
         request.fence = held.lease.fence
-        // A delivery that a power loss makes unknown is a delivery again, without its mark.
-        if plan.lost.isEmpty, plan.expired.isEmpty, plan.dead.isEmpty { request.durability = .unsynced }
+        // A full disk does not stop reading, which makes room.
+        request.isReduction = true
         let now = store.options.now().headerMilliseconds ?? 1
         let floor = store.reader.floorOfWrite(isNew: true)
-        let attempts = try MailboxState.update(mailbox, in: store, request) { state -> [UInt64: Int] in
-            var own = state.lanes[lane.producer] ?? MailboxState.Lane(after: plan.base)
+        let known = try MailboxState.update(mailbox, in: store, request) { state -> [UInt64: (Bool, Int)] in
+            var own = state.lane(lane.producer) ?? MailboxState.Lane(after: plan.base)
             defer { state.lanes[lane.producer] = own }
             own.skip(floor)
-            own.handle(plan.lost + plan.expired)
-            for (number, reason) in plan.dead { own.bury(number, because: reason, at: now) }
-            var attempts: [UInt64: Int] = [:]
-            for delivery in plan.deliveries {
+            own.handle(plan.lost + plan.expired.map { MailboxState.Span(first: $0, last: $0) })
+            for (number, reason) in plan.dead where own.mayBury { own.bury(number, because: reason, at: now) }
+            var known: [UInt64: (Bool, Int)] = [:]
+            let isOther = own.reader != held.lease.fence.number
+            own.reader = held.lease.fence.number
+            for delivery in plan.deliveries where !own.isHandled(delivery.id.number) {
                 let number = delivery.id.number
-                let isFirst = number == plan.deliveries.first?.id.number && held.taken.allSatisfy { $0 > number }
-                attempts[number] = own.deliver(number, isFirst: isFirst)
-                guard attempts[number, default: 0] >= limits.maximumAttempts, own.dead.count < MailLimits.maximumDead
-                else { continue }
-                own.bury(
-                    number, because: "delivered \(limits.maximumAttempts) times without an acknowledgement", at: now)
-                attempts[number] = nil
+                let isFirst = number == plan.deliveries.first?.id.number && taken.allSatisfy { $0 > number }
+                let isRedelivered = number <= own.delivered
+                let attempts = own.deliver(number, hasFailed: isFirst && isOther)
+                if attempts >= limits.maximumAttempts, own.mayBury {
+                    own.bury(number, because: "delivered \(attempts) times without an acknowledgement", at: now)
+                } else {
+                    known[number] = (isRedelivered, attempts)
+                }
             }
-            return attempts
+            return known
         }
         store.reader.acknowledge(last)
-        return plan.deliveries.filter { attempts[$0.id.number] != nil }.map { delivery in
+        return plan.deliveries.compactMap { delivery in
+            guard let (isRedelivered, attempts) = known[delivery.id.number] else { return nil }
             var delivery = delivery
-            delivery.failedAttempts = attempts[delivery.id.number] ?? 0
+            (delivery.isRedelivered, delivery.failedAttempts) = (isRedelivered, attempts)
             return delivery
         }
     }
@@ -285,8 +317,8 @@ extension MailReceiver {
         _ request: WriteRequest
     ) throws(StoreError) {
         try lanes.withLock { (lanes) throws(StoreError) in
-            for (producer, outcomes) in Dictionary(grouping: outcomes, by: \.id.producer).sorted(by: { $0.key < $1.key }
-            ) {
+            let lists = Dictionary(grouping: outcomes, by: \.id.producer).sorted { $0.key < $1.key }
+            for (producer, outcomes) in lists {
                 let lane = try MailLane(mailbox, producer, in: store.group)
                 guard let held = try hold(lane, &lanes, in: store, request) else {
                     throw StoreError(
@@ -297,14 +329,11 @@ extension MailReceiver {
                 let first = outcomes.filter { $0.outcome.isRetry }.map(\.id.number).min() ?? .max
                 let numbers = Set(outcomes.map(\.id.number))
                 // Later messages wait for one that was given back: they are taken again behind it.
-                let taken = lanes[producer]?.taken ?? []
-                lanes[producer]?.taken = taken.filter { !numbers.contains($0) && $0 < first }
+                taken.withLock { taken in
+                    taken[producer] = taken[producer]?.filter { !numbers.contains($0.key) && $0.key < first }
+                }
             }
         }
-    }
-
-    func isTaken(_ id: SealedStore.MailboxMessageID) -> Bool {
-        lanes.withLock { $0[id.producer]?.taken.contains(id.number) ?? false }
     }
 
     /// Gives up the leases; messages that were taken and not acknowledged are delivered again, marked.
@@ -313,64 +342,46 @@ extension MailReceiver {
             for lane in lanes.values { _ = try? LeaseTable(writer: store.writer).end(lane.lease, completed: false) }
             lanes = [:]
         }
+        taken.withLock { $0 = [:] }
     }
 
     private func note(
         _ outcomes: [(id: SealedStore.MailboxMessageID, outcome: MailOutcome)], _ lane: MailLane, _ held: HeldLane,
-        in store: SealedStore,
-        _ request: WriteRequest
+        in store: SealedStore, _ request: WriteRequest
     ) throws(StoreError) {
         var request = request
         request.fence = held.lease.fence
+        request.isReduction = true
         let now = store.options.now().headerMilliseconds ?? 1
         let floor = store.reader.floorOfWrite(isNew: true)
-        let state = try MailboxState.update(mailbox, in: store, request) { state in
-            var own = state.lanes[lane.producer] ?? MailboxState.Lane(after: 0)
+        let (state, isFull) = try MailboxState.update(mailbox, in: store, request) { state in
+            var (own, isFull) = (state.lane(lane.producer) ?? MailboxState.Lane(after: 0), false)
             defer { state.lanes[lane.producer] = own }
             own.skip(floor)
             // Only what was delivered: another number would hide a message that is sent later.
             for (id, outcome) in outcomes where id.number <= own.delivered && !own.isHandled(id.number) {
                 switch outcome {
-                case .handled: own.handle(CollectionOfOne(id.number))
-                case .dead(let reason): own.bury(id.number, because: reason, at: now)
+                case .handled: own.handle([MailboxState.Span(first: id.number, last: id.number)])
+                case .dead(let reason):
+                    if own.mayBury { own.bury(id.number, because: reason, at: now) } else { isFull = true }
                 case .retry(let reason, let pause):
                     let attempts = own.giveBack(id.number)
-                    if attempts >= limits.maximumAttempts, own.dead.count < MailLimits.maximumDead {
+                    if attempts >= limits.maximumAttempts, own.mayBury {
                         own.bury(id.number, because: reason, at: now)
                     } else {
-                        let pause = pause ?? limits.delay(afterAttempts: attempts)
-                        own.delay(id.number, until: now + UInt64(max(0, pause.seconds) * 1000))
+                        own.delay(id.number, by: pause ?? limits.delay(afterAttempts: attempts), at: now)
                     }
                 }
             }
-            return own
+            return (own, isFull)
         }
         // Best effort: what stays is removed by a later call.
         try? store.removeHandledMail(lane, state, mailbox)
-    }
-}
-
-extension SealedStore {
-    /// The largest last segment that is kept when all of its messages are handled: it saves its producer a new file.
-    private static let keptSize = 8 << 10
-
-    /// Removes the segments of a lane whose messages are all handled, unless a sender or a rotation is at work.
-    func removeHandledMail(
-        _ lane: MailLane, _ state: MailboxState.Lane, _ mailbox: MailboxName
-    ) throws(StoreError) {
-        let firsts = try mailSegments(of: mailbox)[lane.producer] ?? []
-        let needed = min(state.handled + 1, state.dead.map(\.number).min() ?? .max)
-        guard let last = firsts.last, firsts.count > 1 ? firsts[1] <= needed : last <= state.handled else { return }
-        let lock = try StoreError.onFiles("remove handled messages of", lane.producer) { () throws(FileError) in
-            try reader.locks.lock(lane.place.lock, timeout: .zero)
+        if isFull {
+            throw StoreError(
+                .quotaExceeded, "reject messages of", lane.producer,
+                "It has \(MailboxState.Lane.maximumDead) dead letters.",
+                advice: "Discard some: sealctl mailbox dead shows them.")
         }
-        guard lock.isStillNamed(), isInPlace else { return }
-        for (first, next) in zip(firsts, firsts.dropFirst()) where next <= needed {
-            try? container.root.remove(lane.path(first: first), durability: .unsynced)
-        }
-        guard let segment = try mailSegment(lane, first: last), segment.bytes.count > Self.keptSize,
-            segment.frames.allSatisfy({ $0.number < needed })
-        else { return }
-        try? container.root.remove(segment.path, durability: .unsynced)
     }
 }

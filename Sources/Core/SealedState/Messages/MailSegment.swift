@@ -119,9 +119,6 @@ struct MailSegment {
         isTorn = rest > 0 && (!hasSizes || Self.range(at: position, in: bytes) != nil || Self.isZero(bytes, position))
     }
 
-    /// The file is too short for a cover: its writer's system lost power.
-    var isEmpty: Bool { bytes.count < Self.coverSize }
-
     func blob(_ frame: Frame) -> [UInt8] { Array(bytes[frame.range]) }
 
     /// The key that the cover claims: that of all messages.
@@ -157,6 +154,9 @@ struct MailSegment {
 
 /// A segment's name in the directory of its mailbox: the producer, and the number of its first message.
 struct MailSegmentName: Hashable {
+    /// The largest number of a message.
+    static let largest: UInt64 = 1 << 62
+
     let producer: String
     let first: UInt64
 
@@ -164,21 +164,22 @@ struct MailSegmentName: Hashable {
     init?(leaf: String) {
         guard leaf.hasSuffix(ContainerLayout.recordSuffix) else { return nil }
         let stem = leaf.dropLast(ContainerLayout.recordSuffix.count)
-        guard let dot = stem.lastIndex(of: "."), let first = UInt64(stem[stem.index(after: dot)...]), first > 0,
+        guard let dot = stem.lastIndex(of: "."), let first = UInt64(stem[stem.index(after: dot)...]),
+            (1...Self.largest).contains(first),
             String(first) == stem[stem.index(after: dot)...]
         else { return nil }
         producer = String(stem[..<dot])
         self.first = first
     }
 
-    /// Returns the lane of a path below the container; nil for a path that no segment has.
-    static func lane(of path: String, in group: AppGroup) -> MailLane? {
+    /// Returns the lane and the first number of a path below the container; nil for a path that no segment has.
+    static func place(of path: String, in group: AppGroup) -> (lane: MailLane, first: UInt64)? {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 3, parts[0] == ContainerLayout.mailboxes,
             let name = MailSegmentName(leaf: String(parts[2])),
             let mailbox = try? MailboxName(String(parts[1]))
         else { return nil }
-        return try? MailLane(mailbox, name.producer, in: group)
+        return (try? MailLane(mailbox, name.producer, in: group)).map { ($0, name.first) }
     }
 }
 
@@ -205,7 +206,10 @@ extension SealedStore {
         do throws(FileError) {
             return MailSegment(path, try container.root.read(path, limit: MailSegment.largestSize))
         } catch {
-            if error.code == .notFound { return nil }
+            // A file that no sender makes is no segment: it must not stop the others.
+            if [.notFound, .tooLarge, .notRegularFile, .unsafePath, .permissionDenied].contains(error.code) {
+                return nil
+            }
             throw StoreError(error, "read the messages of", lane.producer)
         }
     }

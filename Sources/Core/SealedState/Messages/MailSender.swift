@@ -35,16 +35,27 @@ final class MailSender: Sendable {
         try requireMessage(payload)
         store.writer.refreshKeyring()
         let grant = try store.reader.requireRight(to: lane.place, deleting: false)
+        // Before the lane's lock: both take the locks of records.
+        store.writer.certifyIfNew(request)
+        if last.withLock({ $0?.container != store.reader.anchor.number }) { try begin(lane, in: store, request) }
         let lock = try StoreError.onFiles("send to", mailbox.name) { () throws(FileError) in
             try store.reader.locks.lock(lane.place.lock, timeout: request.timeout, isCancelled: request.isCancelled)
         }
-        var segment = last.withLock { $0.take() }
-        if segment?.isUsable(in: store) != true { segment = try find(lane, in: store, request) }
         // Read under the lock: a rotation that has completed waited for it.
         let key = try store.reader.keys.activeKey(for: .afterFirstUnlock)
-        if segment?.isFull(for: key) == true { segment = segment.map { OpenSegment(after: $0) } }
-        guard var segment else { throw store.reader.moved("send to", mailbox.name) }
-        if segment.next > segment.room { segment.room = try room(for: segment.next, in: store) }
+        let cached = last.withLock { $0.take() }
+        var segment: OpenSegment
+        if let cached, cached.isUsable(lane, for: key, in: store) {
+            segment = cached
+        } else {
+            segment = try find(lane, for: key, in: store)
+        }
+        if segment.next > segment.room {
+            do throws(StoreError) { segment.room = try room(for: segment.next, in: store) } catch {
+                last.withLock { [segment] in $0 = segment }
+                throw error
+            }
+        }
         let description = BlobDescription(
             record: lane.place.context, flags: request.durability == .unsynced ? .unsynced : [],
             schemaVersion: payload.schemaVersion, sequence: segment.next,
@@ -62,12 +73,13 @@ final class MailSender: Sendable {
             if segment.path == nil {
                 try segment.create(lane, in: store, key, frame, request.durability)
             } else {
-                try segment.append(frame, request.durability)
+                try segment.append(frame, in: store, request.durability)
             }
         } catch { throw failure(error) }
         guard store.isInPlace else { throw store.reader.moved("send to", mailbox.name) }
         let number = segment.next
         segment.next += 1
+        segment.container = store.reader.anchor.number
         store.reader.acknowledge(blob.header)
         last.withLock { [segment] in $0 = segment }
         return number
@@ -85,54 +97,37 @@ final class MailSender: Sendable {
         }
     }
 
-    /// Returns the number of the last message for which there is room.
+    /// Returns the number of the last message for which there is room. Without a state of the producer the count begins
+    /// with this message.
     ///
     /// - Throws: `StoreError` `.quotaExceeded` if too many messages wait: the producer is refused, and loses nothing.
     private func room(for number: UInt64, in store: SealedStore) throws(StoreError) -> UInt64 {
-        let handled = try MailboxState.read(mailbox, in: store).lanes[producer]?.handled ?? 0
-        let floor = max(handled, store.reader.floorOfWrite(isNew: true).sequence)
-        guard number <= floor + UInt64(limits.maximumWaiting) else {
+        let handled = try MailboxState.read(mailbox, in: store).lanes[producer]?.handled ?? number - 1
+        guard number <= handled + UInt64(limits.maximumWaiting) else {
             throw StoreError(
                 .quotaExceeded, "send to", mailbox.name,
-                "\(number - floor - 1) messages of \(producer) wait; \(limits.maximumWaiting) are allowed.",
+                "\(number - handled - 1) messages of \(producer) wait; \(limits.maximumWaiting) are allowed.",
                 advice: "Send again when its reader has handled some; sealctl mailbox list shows the mailboxes.")
         }
-        return floor + UInt64(limits.maximumWaiting)
+        return handled + UInt64(limits.maximumWaiting)
     }
 
     // MARK: The last segment
 
-    /// Finds the producer's last segment, cuts what a killed sender left, and determines the next number.
-    private func find(
-        _ lane: MailLane, in store: SealedStore, _ request: WriteRequest
-    ) throws(StoreError) -> OpenSegment {
-        let state = try MailboxState.read(mailbox, in: store)
-        let mark = store.watermarks.mark(of: lane.place.context.nameTag)?.sequence ?? 0
-        let handled = state.lanes[producer]?.handled ?? 0
-        let highest = max(mark, handled, store.reader.floorOfWrite(isNew: true).sequenceOfWrite)
-        let all = try store.mailSegments(of: mailbox)
-        if all[producer] == nil, all.count >= limits.maximumProducers {
-            throw StoreError(
-                .quotaExceeded, "send to", mailbox.name,
-                "It has messages of \(all.count) producers; \(limits.maximumProducers) are allowed.",
-                advice: "Send under the name of one of them: a producer is a program, not a process.")
-        }
-        let (last, number) = try lastAuthentic(of: all[producer] ?? [], lane, in: store)
-        let next = max(highest, number) + 1
-        if number == 0, state.lanes[producer] == nil { try begin(after: highest, in: store, request) }
-        // Damage further in is left for a person: the next message begins another segment.
-        guard let segment = last, segment.end == segment.bytes.count || segment.isTorn else {
-            return OpenSegment(next: next)
-        }
-        do throws(FileError) { return try OpenSegment(segment, next: next, in: store) } catch {
-            if error.code == .notFound { return OpenSegment(next: next) }
-            throw failure(error)
-        }
-    }
-
     /// Notes the number before a producer's first message: from it readers count what is lost. A producer that may not
     /// write the mailbox's record begins without.
-    private func begin(after number: UInt64, in store: SealedStore, _ request: WriteRequest) throws(StoreError) {
+    private func begin(_ lane: MailLane, in store: SealedStore, _ request: WriteRequest) throws(StoreError) {
+        let state = try MailboxState.read(mailbox, in: store)
+        let all = try store.mailSegments(of: mailbox)
+        if state.lanes[producer] != nil || all[producer] != nil { return }
+        let producers = Set(all.keys).union(state.lanes.keys).count
+        guard producers < limits.maximumProducers else {
+            throw StoreError(
+                .quotaExceeded, "send to", mailbox.name,
+                "It has \(producers) producers; \(limits.maximumProducers) are allowed.",
+                advice: "Send under the name of one of them: a producer is a program, not a process.")
+        }
+        let number = next(after: max(state.floor, store.knownMail(lane, nil)), in: store) - 1
         do throws(StoreError) {
             try MailboxState.update(mailbox, in: store, request) { state in
                 state.lanes[producer] = state.lanes[producer] ?? MailboxState.Lane(after: number)
@@ -142,19 +137,52 @@ final class MailSender: Sendable {
         }
     }
 
+    /// Returns the number after a known one; above those of former containers.
+    private func next(after known: UInt64, in store: SealedStore) -> UInt64 {
+        let floor = store.reader.floorOfWrite(isNew: true)
+        return floor.isFormer(known + 1) ? max(known, floor.sequenceOfWrite) + 1 : known + 1
+    }
+
+    /// Finds the producer's last segment, cuts what a killed sender left, and determines the next number.
+    private func find(
+        _ lane: MailLane, for key: SealingKey, in store: SealedStore
+    ) throws(StoreError) -> OpenSegment {
+        store.watermarks.refresh()
+        let state = try MailboxState.read(mailbox, in: store)
+        let firsts = try store.mailSegments(of: mailbox)[producer] ?? []
+        let known = max(state.floor, store.knownMail(lane, state.lanes[producer]))
+        let (last, number) = try lastAuthentic(of: firsts, lane, known, in: store)
+        let next = next(after: max(number, known), in: store)
+        guard next <= MailSegmentName.largest else {
+            throw StoreError(
+                .sequenceJump, "send to", mailbox.name, "The numbers of \(producer) have reached their end.")
+        }
+        // Damage further in is left for a person: the next message begins another segment.
+        guard let segment = last, segment.end == segment.bytes.count || segment.isTorn,
+            segment.end < MailSegment.fullSize, segment.keyID == key.id
+        else { return OpenSegment(next: next) }
+        do throws(FileError) { return try OpenSegment(segment, next: next, in: store) } catch {
+            if error.code == .notFound { return OpenSegment(next: next) }
+            throw failure(error)
+        }
+    }
+
     /// Returns the last segment with an authentic cover, and the last authentic number of all segments, or 0. Names and
     /// numbers that are not authentic count for nothing: a forged one would end the lane.
     private func lastAuthentic(
-        of numbers: [UInt64], _ lane: MailLane, in store: SealedStore
+        of numbers: [UInt64], _ lane: MailLane, _ known: UInt64, in store: SealedStore
     ) throws(StoreError) -> (MailSegment?, UInt64) {
         var highest: UInt64 = 0
         for first in numbers.reversed() {
             guard let segment = try store.mailSegment(lane, first: first) else { continue }
-            let last = segment.frames.last { frame in
-                (try? store.reader.keys.verifyHeader(segment.blob(frame), "send to", lane.place)) != nil
+            for frame in segment.frames.reversed() {
+                guard let opened = try store.message(segment.blob(frame), lane, "send to") else { continue }
+                highest = max(highest, opened.header.sequence)
+                break
             }
-            highest = max(highest, last?.number ?? 0)
-            if segment.hasCover(of: lane, first: first, in: store) { return (segment, max(highest, first - 1)) }
+            // A cover that is too far ahead would end the lane.
+            guard first <= max(known, highest) + Watermark.maximumJump else { continue }
+            if try segment.hasCover(of: lane, first: first, in: store) { return (segment, max(highest, first - 1)) }
         }
         return (nil, highest)
     }
@@ -166,16 +194,18 @@ private struct OpenSegment {
     var next: UInt64
     /// The number of the last message for which there is room, as last seen; 0 before the first look.
     var room: UInt64 = 0
+    /// The container that it was used in; 0 before.
+    var container: UInt64 = 0
     /// The path below the container; nil for a segment that has no file yet.
     private(set) var path: String?
     private var file: SegmentFile?
     private var size = 0
     private var keyID: KeyID?
+    /// The file's name is on the disk, as far as this process knows.
+    private var isNameSynced = false
 
     /// A segment that begins with its next message.
     init(next: UInt64) { self.next = next }
-
-    init(after full: OpenSegment) { self.init(next: full.next) }
 
     /// Opens an existing segment for the next message, and cuts the beginning of a frame behind its end.
     init(_ segment: MailSegment, next: UInt64, in store: SealedStore) throws(FileError) {
@@ -188,13 +218,14 @@ private struct OpenSegment {
         keyID = segment.keyID
     }
 
-    /// Returns `true` if no other program has changed the segment since this one did.
-    func isUsable(in store: SealedStore) -> Bool {
-        guard let path, let file, let facts = try? file.attributes(), facts.size == size else { return false }
+    /// Returns `true` if the next message belongs into the segment, and no other program has sent since this one did.
+    func isUsable(_ lane: MailLane, for key: SealingKey, in store: SealedStore) -> Bool {
+        guard let path, let file, size < MailSegment.fullSize, keyID == key.id,
+            let facts = try? file.attributes(), facts.size == size,
+            (store.watermarks.mark(of: lane.place.context.nameTag)?.sequence ?? 0) < next
+        else { return false }
         return (try? store.container.root.attributes(path))?.isSameFile(as: facts) == true
     }
-
-    func isFull(for key: SealingKey) -> Bool { path != nil && (size >= MailSegment.fullSize || keyID != key.id) }
 
     mutating func create(
         _ lane: MailLane, in store: SealedStore, _ key: SealingKey, _ frame: [UInt8], _ durability: Durability
@@ -205,20 +236,29 @@ private struct OpenSegment {
         let blob = try NewBlob(
             path, in: root, size: Int64(bytes.count), mode: sharing.fileMode, group: sharing.groupID)
         try bytes.withRawBytes { bytes throws(FileError) in try blob.append(bytes) }
-        // A file of that name has no authentic message.
+        // A file of that name has no authentic message: all segments were examined under the lane's lock.
         try blob.commit(durability: durability)
         self.path = path
-        file = try SegmentFile(path, in: root)
+        // The message is sent; without the file the next one finds the segment again.
+        file = try? SegmentFile(path, in: root)
         size = bytes.count
         keyID = key.id
+        isNameSynced = durability == .durable
     }
 
     /// Appends a frame; after an error no part of it remains.
-    mutating func append(_ frame: [UInt8], _ durability: Durability) throws(FileError) {
-        guard let file else { return }
+    mutating func append(_ frame: [UInt8], in store: SealedStore, _ durability: Durability) throws(FileError) {
+        guard let file, let path else {
+            throw FileError(.notFound, operation: "append to", path: store.container.root.display(path ?? ""))
+        }
         do throws(FileError) {
             try frame.withRawBytes { bytes throws(FileError) in try file.write(bytes) }
-            if durability == .durable { try file.sync() }
+            if durability == .durable {
+                try file.sync()
+                // The segment may have been begun without a sync.
+                if !isNameSynced { try store.container.root.makeDurable(path) }
+                isNameSynced = true
+            }
         } catch {
             try? file.cut(to: size)
             throw error
@@ -253,78 +293,5 @@ private final class SegmentFile: Sendable {
     func cut(to size: Int) throws(FileError) {
         guard ftruncate(descriptor.rawValue, size) < 0 else { return }
         throw FileError(errno: errno, operation: "remove an incomplete message from", path: descriptor.path)
-    }
-}
-
-extension MailSegment {
-    /// Returns the blob that begins a segment.
-    static func cover(of lane: MailLane, first number: UInt64, _ key: SealingKey, in store: SealedStore) -> [UInt8] {
-        let description = BlobDescription(
-            record: lane.coverContext, schemaVersion: 1, sequence: number,
-            sealedAt: store.reader.options.now().headerMilliseconds ?? 1, codec: .raw)
-        return [UInt8]().withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
-    }
-
-    /// Returns `true` if the segment begins with the authentic cover of that number.
-    func hasCover(of lane: MailLane, first number: UInt64, in store: SealedStore) -> Bool {
-        let cover = Array(bytes.prefix(Self.coverSize))
-        let header = try? store.reader.keys.withKeys(for: cover, "read", lane.place) { keys throws(SealingError) in
-            try cover.withRawBytes { cover throws(SealingError) in
-                try BlobOpener.verifyHeader(cover, context: lane.coverContext, keys: keys)
-            }
-        }
-        return header?.header.sequence == number
-    }
-}
-
-// MARK: Rotation
-
-extension SealedStore {
-    /// Seals a segment's messages under the active key, in its place. The caller holds the lane's lock.
-    ///
-    /// Frames whose messages no key opens are left out: no reader gets them under any key.
-    /// - Returns: The size of the new segment; nil if the segment was removed, or has the key already.
-    func resealMailSegment(
-        _ path: String, _ lane: MailLane, _ durability: Durability
-    ) throws(StoreError) -> Int? {
-        guard let name = MailSegmentName(leaf: String(path.split(separator: "/").last ?? "")),
-            let segment = try mailSegment(lane, first: name.first)
-        else { return nil }
-        let key = try reader.keys.activeKey(for: .afterFirstUnlock)
-        guard segment.keyID != key.id else { return nil }
-        var bytes = MailSegment.cover(of: lane, first: name.first, key, in: self)
-        for frame in segment.frames {
-            let blob = segment.blob(frame)
-            guard let opened = try? reader.openWhole(blob, "reseal", lane.place, limit: MailSegment.largestSize)
-            else { continue }
-            bytes += MailSegment.frame(resealed(opened, lane, key))
-        }
-        return try StoreError.onFiles("reseal", path) { [bytes] () throws(FileError) in
-            let new = try NewBlob(
-                path, in: container.root, size: Int64(bytes.count), mode: container.sharing.fileMode,
-                group: container.sharing.groupID)
-            try bytes.withRawBytes { bytes throws(FileError) in try new.append(bytes) }
-            try new.commit(durability: durability)
-            return bytes.count
-        }
-    }
-
-    private func resealed(
-        _ opened: borrowing BlobOpener.Opened, _ lane: MailLane, _ key: SealingKey
-    ) -> [UInt8] {
-        let header = opened.header.header
-        let description = BlobDescription(resealing: header, as: lane.place.context)
-        guard let trailer = opened.trailer else {
-            return opened.plaintext.withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
-        }
-        let signature = trailer.encoded
-        var plaintext = PlaintextBuffer(count: opened.plaintext.count + signature.count)
-        plaintext.withUnsafeMutableBytes { bytes in
-            opened.plaintext.withUnsafeBytes {
-                UnsafeMutableRawBufferPointer(rebasing: bytes[..<$0.count]).copyMemory(from: $0)
-            }
-            UnsafeMutableRawBufferPointer(rebasing: bytes[opened.plaintext.count...]).copyBytes(from: signature)
-        }
-        return plaintext.withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
     }
 }

@@ -2,6 +2,7 @@ public import FoundationEssentials
 internal import KeyVault
 internal import Sealing
 public import SharedFiles
+internal import Synchronization
 
 extension SealedStore {
     /// Opens a mailbox of the group; nothing is created before its first message.
@@ -48,7 +49,8 @@ extension SealedStore {
         public var maximumAttempts = 5
         /// The pause before a message that was given back is delivered again. It doubles with each time, up to an hour.
         public var retryDelay = Duration.seconds(1)
-        /// The time within which a reader acknowledges what it took, or takes more; then another one may take over.
+        /// The time within which a reader acknowledges what it took; then it is delivered again. Another reader may take
+        /// over the producer when twice that time has passed.
         public var handlingTime = Duration.seconds(60)
 
         /// Creates options with the defaults above.
@@ -190,8 +192,8 @@ extension SealedStore.Mailbox {
         }
     }
 
-    /// Gives a message back: it is delivered again after a pause, and the producer's later ones wait for it. Those that
-    /// were taken with it and not acknowledged are delivered again behind it. After the options' number of attempts it
+    /// Gives a message back: it is delivered again after a pause, and the producer's later ones wait for it. They are
+    /// delivered again behind it if they were taken with it and not acknowledged. After the options' number of attempts it
     /// becomes a dead letter with this reason.
     ///
     /// - Parameters:
@@ -220,7 +222,8 @@ extension SealedStore.Mailbox {
     /// Ends reading: a message that was taken and not acknowledged is delivered again, marked.
     public func close() { access.close() }
 
-    /// The messages, as they arrive: the next one is taken when the one before was acknowledged or given back.
+    /// The messages, as they arrive. One that was returned and not acknowledged is delivered again after the options'
+    /// `handlingTime`.
     public var deliveries: Deliveries { Deliveries(mailbox: self) }
 
     /// The messages of a mailbox, as they arrive. The sequence ends only with its task.
@@ -238,10 +241,35 @@ extension SealedStore.Mailbox {
         /// An iterator from one message to the next.
         public struct Iterator: AsyncIteratorProtocol {
             private let mailbox: SealedStore.Mailbox<Message>
-            private var waiting: [Delivery] = []
+            private let waiting: Prefetched
             private var signal: MailboxSignal?
 
-            init(mailbox: SealedStore.Mailbox<Message>) { self.mailbox = mailbox }
+            init(mailbox: SealedStore.Mailbox<Message>) {
+                self.mailbox = mailbox
+                waiting = Prefetched(mailbox.access)
+            }
+
+            /// The messages that were taken and not returned; they are taken again if the iteration ends.
+            private final class Prefetched: Sendable {
+                private let access: MailboxAccess
+                private let deliveries = Mutex<[Delivery]>([])
+
+                init(_ access: MailboxAccess) { self.access = access }
+
+                deinit { access.release(deliveries.withLock { $0 }.map(\.id)) }
+
+                var isEmpty: Bool { deliveries.withLock { $0.isEmpty } }
+
+                func put(_ taken: [Delivery]) { deliveries.withLock { $0 = taken } }
+
+                /// A producer's later messages wait for one that was given back.
+                func next() -> Delivery? {
+                    deliveries.withLock { deliveries in
+                        deliveries.removeAll { !access.isTaken($0.id) }
+                        return deliveries.isEmpty ? nil : deliveries.removeFirst()
+                    }
+                }
+            }
 
             /// Returns the next message; nil when the task is cancelled.
             public mutating func next() async throws(StoreError) -> Delivery? { try await next(isolation: nil) }
@@ -251,13 +279,14 @@ extension SealedStore.Mailbox {
                 isolation actor: isolated (any Actor)?
             ) async throws(StoreError) -> Delivery? {
                 while !Task.isCancelled {
-                    // A producer's later messages wait for one that was given back.
-                    waiting.removeAll { !mailbox.access.isTaken($0.id) }
-                    if !waiting.isEmpty { return waiting.removeFirst() }
+                    if let delivery = waiting.next() { return delivery }
                     if signal == nil { signal = MailboxSignal(mailbox.access) }
-                    do throws(StoreError) { waiting = try await mailbox.take() } catch {
+                    do throws(StoreError) { waiting.put(try await mailbox.take()) } catch {
                         if error.code == .cancelled { return nil }
-                        throw error
+                        // Another program is at work, or a message waits for a newer one.
+                        guard [.lockTimeout, .leaseLost, .tooNew, .rosterBehind].contains(error.code) else {
+                            throw error
+                        }
                     }
                     if waiting.isEmpty { await signal?.wait() }
                 }

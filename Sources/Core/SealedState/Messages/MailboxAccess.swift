@@ -27,9 +27,14 @@ package final class MailboxAccess: Sendable {
         receiver = MailReceiver(mailbox, limits)
     }
 
+    /// The executable's name, as a name of a producer.
     private static var programName: String {
         let path = CommandLine.arguments.first.map { FilePath($0) }
-        return path?.lastComponent?.string ?? "program"
+        let name = (path?.lastComponent?.string ?? "").unicodeScalars.prefix(MailboxName.maximumSize).map { scalar in
+            let isAllowed = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))
+            return isAllowed ? Character(scalar) : "-"
+        }
+        return name.isEmpty ? "program" : String(name)
     }
 
     func request(
@@ -74,6 +79,8 @@ package final class MailboxAccess: Sendable {
 
     func isTaken(_ id: SealedStore.MailboxMessageID) -> Bool { receiver.isTaken(id) }
 
+    func release(_ ids: [SealedStore.MailboxMessageID]) { receiver.release(ids) }
+
     func close() {
         _ = try? store.onPresentContainer { store throws(StoreError) in receiver.close(in: store) }
     }
@@ -96,7 +103,7 @@ struct MailDelivery<Value> {
     let value: Value
     let id: SealedStore.MailboxMessageID
     let provenance: Provenance
-    let isRedelivered: Bool
+    var isRedelivered = false
     var failedAttempts = 0
     let lostBefore: Int
 }
@@ -120,7 +127,7 @@ final class MailboxSignal: Sendable {
 
     func wait() async {
         let timer = Task { [weak self] in
-            try? await Task.sleep(for: .seconds(1))
+            guard (try? await Task.sleep(for: .seconds(1))) != nil else { return }
             self?.bell.withLock { $0.take() }?.resume()
         }
         await withTaskCancellationHandler {
@@ -199,7 +206,7 @@ extension MailboxAccess {
             for (producer, own) in state.lanes.sorted(by: { $0.key < $1.key }) where !own.dead.isEmpty {
                 let lane = try MailLane(mailbox, producer, in: store.group)
                 let found = try store.authenticMail(
-                    lane, segments[producer] ?? [], Set(own.dead.map(\.number)), limit: .max, decode)
+                    lane, segments[producer] ?? [], Set(own.dead.map(\.number)), decode)
                 for dead in own.dead {
                     let letter = found[dead.number]
                     letters.append(
@@ -212,24 +219,33 @@ extension MailboxAccess {
         }
     }
 
-    /// Returns messages that wait, without taking them.
+    /// Returns messages that wait, without taking them: those that `take` would return.
     func waiting<Value>(
         limit: Int, _ decode: (borrowing AcceptedBlob, MailLane, RecordReader) throws(StoreError) -> Value
     ) throws(StoreError) -> [MailLetter<Value>] {
         try store.onPresentContainer { store throws(StoreError) in
             let state = try MailboxState.read(mailbox, in: store)
+            let floor = store.reader.floorOfWrite(isNew: true)
             var letters: [MailLetter<Value>] = []
             for (producer, firsts) in try store.mailSegments(of: mailbox).sorted(by: { $0.key < $1.key }) {
                 let lane = try MailLane(mailbox, producer, in: store.group)
-                let own = state.lanes[producer]
-                let found = try store.authenticMail(
-                    lane, firsts, nil, limit: limit - letters.count, decode
-                ) { own?.isHandled($0) != true }
-                for (number, letter) in found.sorted(by: { $0.key < $1.key }) {
-                    letters.append(
-                        MailLetter(
-                            id: SealedStore.MailboxMessageID(producer: producer, number: number),
-                            header: letter.header, reason: "", at: letter.header.sealedAt, value: letter.value))
+                let own = state.lane(producer)
+                var last = own?.handled ?? 0
+                var reading = LaneReading(lane, from: last + 1, firsts)
+                while letters.count < limit, let (segment, range) = try reading.next(in: store) {
+                    for frame in segment.frames.sorted(by: { $0.number < $1.number })
+                    where letters.count < limit && frame.number > last && range.contains(frame.number)
+                        && own?.isHandled(frame.number) != true && !floor.isFormer(frame.number)
+                        && segment.hasKey(frame, segment.keyID)
+                    {
+                        guard let blob = try store.message(segment.blob(frame), lane, "read") else { continue }
+                        last = frame.number
+                        letters.append(
+                            MailLetter(
+                                id: SealedStore.MailboxMessageID(producer: producer, number: last),
+                                header: blob.header, reason: "", at: blob.header.sealedAt,
+                                value: try? decode(blob, lane, store.reader)))
+                    }
                 }
             }
             return letters
@@ -254,24 +270,15 @@ extension MailboxAccess {
 extension SealedStore {
     /// Returns authentic messages of a lane by their numbers; those that cannot be decoded have no value.
     func authenticMail<Value>(
-        _ lane: MailLane, _ firsts: [UInt64], _ numbers: Set<UInt64>?, limit: Int,
-        _ decode: (borrowing AcceptedBlob, MailLane, RecordReader) throws(StoreError) -> Value,
-        where isWanted: (UInt64) -> Bool = { _ in true }
+        _ lane: MailLane, _ firsts: [UInt64], _ numbers: Set<UInt64>,
+        _ decode: (borrowing AcceptedBlob, MailLane, RecordReader) throws(StoreError) -> Value
     ) throws(StoreError) -> [UInt64: (header: BlobHeader, value: Value?)] {
         var found: [UInt64: (header: BlobHeader, value: Value?)] = [:]
-        for first in firsts where found.count < limit {
+        for first in firsts {
             guard let segment = try mailSegment(lane, first: first) else { continue }
-            for frame in segment.frames where found.count < limit && found[frame.number] == nil {
-                guard numbers?.contains(frame.number) ?? isWanted(frame.number),
-                    let opened = try? reader.openWhole(
-                        segment.blob(frame), "read", lane.place, limit: MailSegment.largestSize)
-                else { continue }
-                let header = opened.header.header
-                let blob = AcceptedBlob(opened: opened, sealed: [])
-                do throws(StoreError) {
-                    _ = try reader.requireAuthority(of: blob.opened, at: lane.place)
-                    found[frame.number] = (header, try decode(blob, lane, reader))
-                } catch { found[frame.number] = (header, nil) }
+            for frame in segment.frames where numbers.contains(frame.number) && found[frame.number] == nil {
+                guard let blob = try message(segment.blob(frame), lane, "read") else { continue }
+                found[frame.number] = (blob.header, try? decode(blob, lane, reader))
             }
         }
         return found

@@ -14,6 +14,11 @@ struct MailboxState: SealedRecord, Equatable {
 
     /// The state of each producer's messages.
     var lanes: [String: Lane] = [:]
+    /// Numbers up to it are handled for a producer without a state: those of before a reset.
+    var floor: UInt64 = 0
+
+    /// Returns the state of a producer's messages; nil for one that is not known, and whose first number may be any.
+    func lane(_ producer: String) -> Lane? { lanes[producer] ?? (floor == 0 ? nil : Lane(after: floor)) }
 
     struct Lane: Codable, Sendable, Equatable {
         /// All messages up to this number are handled, or dead.
@@ -26,6 +31,8 @@ struct MailboxState: SealedRecord, Equatable {
         var failures: [Failure] = []
         /// The messages that are kept for a person.
         var dead: [Dead] = []
+        /// The fence of the reader that took messages last.
+        var reader: UInt64 = 0
 
         init(after number: UInt64) { (handled, delivered) = (number, number) }
     }
@@ -98,11 +105,18 @@ extension MailboxState.Lane {
         number <= handled || later.contains { $0.first <= number && number <= $0.last }
     }
 
+    /// Returns the number of handled messages in a range.
+    func handledCount(in range: Range<UInt64>) -> Int {
+        let below = Int(clamping: min(max(range.lowerBound, handled + 1), range.upperBound) - range.lowerBound)
+        return later.reduce(below) { count, span in
+            let (first, end) = (max(span.first, range.lowerBound), min(span.last + 1, range.upperBound))
+            return first < end ? count + Int(clamping: end - first) : count
+        }
+    }
+
     /// Counts messages as handled.
-    mutating func handle(_ numbers: some Sequence<UInt64>) {
-        var spans = later
-        for number in numbers where number > handled { spans.append(MailboxState.Span(first: number, last: number)) }
-        spans.sort { $0.first < $1.first }
+    mutating func handle(_ added: [MailboxState.Span]) {
+        let spans = (later + added.filter { $0.last > handled }).sorted { $0.first < $1.first }
         later = []
         for span in spans {
             if span.first <= handled + 1 {
@@ -117,15 +131,22 @@ extension MailboxState.Lane {
         delivered = max(delivered, handled)
     }
 
+    /// The most dead letters of one producer. Beyond it a message is delivered again.
+    static let maximumDead = 256
+    /// There is room for a dead letter.
+    var mayBury: Bool { dead.count < Self.maximumDead }
+
     /// Keeps a message for a person, and counts it as handled.
     mutating func bury(_ number: UInt64, because reason: String, at time: UInt64) {
         if !dead.contains(where: { $0.number == number }) {
-            dead.append(MailboxState.Dead(number: number, reason: String(reason.prefix(Self.longestReason)), at: time))
+            let short = String(decoding: reason.utf8.prefix(Self.longestReason), as: UTF8.self)
+            dead.append(MailboxState.Dead(number: number, reason: short, at: time))
         }
-        handle(CollectionOfOne(number))
+        handle([MailboxState.Span(first: number, last: number)])
     }
 
-    private static let longestReason = 200
+    /// The most bytes of a reason that are kept.
+    private static let longestReason = 500
 
     /// Notes that a reader gave a message back; returns the number of deliveries that have ended so.
     mutating func giveBack(_ number: UInt64) -> Int {
@@ -136,23 +157,31 @@ extension MailboxState.Lane {
         return attempts
     }
 
-    mutating func delay(_ number: UInt64, until time: UInt64) {
+    mutating func delay(_ number: UInt64, by pause: Duration, at now: UInt64) {
         guard let index = failures.firstIndex(where: { $0.number == number }) else { return }
-        failures[index].notBefore = time
+        let pause = min(max(.zero, pause), MailLimits.longestDelay)
+        failures[index].notBefore = now + UInt64((pause.seconds * 1000).rounded(.up))
+    }
+
+    /// Returns `true` if a message that was given back waits for its time. A time that no pause reaches is that of a
+    /// clock that was wrong.
+    func isHeldBack(_ number: UInt64, at now: UInt64) -> Bool {
+        guard let time = failure(of: number)?.notBefore, time > now else { return false }
+        return time - now <= UInt64(MailLimits.longestDelay.seconds * 1000)
     }
 
     /// Notes a delivery; returns the number of earlier ones that have ended without an acknowledgement.
     ///
-    /// - Parameter isFirst: It is the first message that is not handled: messages are handled in order, so it is the one
-    ///   whose reader was killed, if one was.
-    mutating func deliver(_ number: UInt64, isFirst: Bool) -> Int {
+    /// - Parameter hasFailed: It is the first message that is not handled, and another reader got it last: messages are
+    ///   handled in order, so it is the one whose reader was killed, if one was.
+    mutating func deliver(_ number: UInt64, hasFailed: Bool) -> Int {
         defer { delivered = max(delivered, number) }
         guard let index = failures.firstIndex(where: { $0.number == number }) else {
-            guard isFirst, number <= delivered else { return 0 }
+            guard hasFailed, number <= delivered else { return 0 }
             failures.append(MailboxState.Failure(number: number, attempts: 1, notBefore: 0, isTaken: true))
             return 1
         }
-        if isFirst, failures[index].isTaken { failures[index].attempts += 1 }
+        if hasFailed, failures[index].isTaken { failures[index].attempts += 1 }
         failures[index].isTaken = true
         return failures[index].attempts
     }
@@ -161,7 +190,7 @@ extension MailboxState.Lane {
     mutating func skip(_ floor: KnownCertificate.Floor) {
         guard handled < floor.sequence, floor.isFormer(handled + 1) else { return }
         handled = floor.sequence
-        handle(EmptyCollection())
+        handle([])
     }
 
     func failure(of number: UInt64) -> MailboxState.Failure? { failures.first { $0.number == number } }
@@ -179,8 +208,6 @@ struct MailLimits: Sendable {
     var retryDelay = Duration.seconds(1)
     /// The time within which a reader acknowledges what it took.
     var handlingTime = Duration.seconds(60)
-    /// The most dead messages of one producer. Beyond it a message is delivered again.
-    static let maximumDead = 256
     /// The most messages beyond the first unhandled one that are delivered.
     static let window: UInt64 = 1024
     /// The most messages of one call.

@@ -7,18 +7,23 @@ internal import SharedFiles
 
 /// The files of mailboxes, for tools.
 package enum MailFile {
-    /// Returns the context of the blob that begins a segment; nil for a path that no segment has.
-    package static func coverContext(of path: String, in group: AppGroup) -> BlobContext? {
-        MailSegmentName.lane(of: path, in: group)?.coverContext
+    /// Returns the context of the blob that begins a segment; nil for a path that no segment has, or that of a segment
+    /// that begins with another number than the blob's.
+    package static func coverContext(
+        of path: String, _ cover: BlobHeader, in group: AppGroup
+    ) -> BlobContext? {
+        guard let place = MailSegmentName.place(of: path, in: group), place.first == cover.sequence,
+            place.lane.coverContext.nameTag == cover.nameTag
+        else { return nil }
+        return place.lane.coverContext
     }
 }
 
 extension SealedStore {
     /// Returns the reasons for which messages of a segment are refused, and the number of its messages.
     package func mailFaults(of path: String) throws(StoreError) -> (count: Int, faults: [StoreError]) {
-        guard let lane = MailSegmentName.lane(of: path, in: group),
-            let name = path.split(separator: "/").last.flatMap({ MailSegmentName(leaf: String($0)) }),
-            let segment = try mailSegment(lane, first: name.first)
+        guard let (lane, first) = MailSegmentName.place(of: path, in: group),
+            let segment = try mailSegment(lane, first: first)
         else { return (0, []) }
         var faults: [StoreError] = []
         for frame in segment.frames {
@@ -161,6 +166,7 @@ extension MailboxAccess {
             do throws(StoreError) { old = try MailboxState.read(mailbox, in: store) } catch {
                 guard error.isRejection else { throw error }
                 var new = MailboxState()
+                new.floor = try store.reader.highestSequence()
                 for producer in try store.mailSegments(of: mailbox).keys {
                     let lane = try MailLane(mailbox, producer, in: store.group)
                     new.lanes[producer] = MailboxState.Lane(after: try store.highestMail(lane, in: mailbox, nil).number)

@@ -33,16 +33,19 @@ struct SurveyedBlob {
     func context(in group: AppGroup) -> BlobContext? {
         guard case .success(let verified) = header else { return nil }
         if verified.header.kind == .stream { return BlobContext(streamOf: group, tagged: verified.header.nameTag) }
-        if let lane = lane(in: group) {
-            return lane.coverContext.nameTag == verified.header.nameTag ? lane.coverContext : nil
+        if let (lane, first) = mail(in: group) {
+            return lane.coverContext.nameTag == verified.header.nameTag && first == verified.header.sequence
+                ? lane.coverContext : nil
         }
         return place.flatMap { $0.context.nameTag == verified.header.nameTag ? $0.context : nil }
     }
 }
 
 extension SurveyedBlob {
-    /// Returns the producer whose messages the file has, if its path is that of a mailbox's segment.
-    func lane(in group: AppGroup) -> MailLane? { version == nil ? MailSegmentName.lane(of: path, in: group) : nil }
+    /// Returns the producer whose messages the file has, and the first number, if its path is that of a segment.
+    func mail(in group: AppGroup) -> (lane: MailLane, first: UInt64)? {
+        version == nil ? MailSegmentName.place(of: path, in: group) : nil
+    }
 
     /// Returns the class of the key that it was sealed under.
     func protection(in store: SealedStore) -> ProtectionClass {

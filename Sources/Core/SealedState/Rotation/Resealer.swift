@@ -35,7 +35,7 @@ struct Resealer {
         var opened: BlobIdentity?
         do throws(StoreError) {
             try store.reader.keys.prepareKey(for: blob.protection(in: store), named: nameToList(blob))
-            if let lane = blob.lane(in: store.group) { return try rewrite(blob, of: lane) }
+            if let mail = blob.mail(in: store.group) { return try rewrite(blob, of: mail.lane, mail.first) }
             guard let place = blob.place else { return try rewrite(blob, lock: nil, &opened) }
             if let version = blob.version {
                 opened = BlobIdentity(version)
@@ -79,10 +79,12 @@ struct Resealer {
     }
 
     /// Rewrites a segment of a mailbox, under the lock of its producer.
-    private func rewrite(_ blob: SurveyedBlob, of lane: MailLane) throws(StoreError) -> Outcome {
+    private func rewrite(
+        _ blob: SurveyedBlob, of lane: MailLane, _ first: UInt64
+    ) throws(StoreError) -> Outcome {
         let lock = try lock(lane.place)
         guard lock.isStillNamed(),
-            let size = try store.resealMailSegment(blob.path, lane, options.durability)
+            let size = try store.resealMailSegment(blob.path, lane, first: first, options.durability)
         else { return .changed }
         return .resealed(size)
     }

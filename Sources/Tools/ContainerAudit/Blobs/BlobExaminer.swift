@@ -24,9 +24,7 @@ struct BlobExaminer: Sendable {
 
     private func examine(_ subject: AuditSubject, claimed: BlobHeader) throws(FileError) -> BlobExamination {
         if claimed.kind == .vault { return BlobExamination(verdict: .unverified) }
-        if let group = scope.group, let cover = MailFile.coverContext(of: subject.path, in: group),
-            cover.nameTag == claimed.nameTag
-        {
+        if let group = scope.group, let cover = MailFile.coverContext(of: subject.path, claimed, in: group) {
             return messages(subject, cover)
         }
         if let misplaced = misplaced(subject, claimed) { return misplaced }

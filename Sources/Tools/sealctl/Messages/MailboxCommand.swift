@@ -54,7 +54,7 @@ struct MailboxSendCommand: SealctlCommand {
 
             Examples:
               sealctl mailbox send inbox message.json
-              echo '{"photo":"a.jpg"}' | sealctl mailbox send inbox - --as share --expires-in 1d
+              sealctl mailbox send inbox message.json --as share --expires-in 1d
             """)
 
     @OptionGroup var target: MailboxTarget

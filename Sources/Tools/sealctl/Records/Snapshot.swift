@@ -22,6 +22,8 @@ struct Snapshot {
 
     /// The largest file that is read whole. A larger one is copied in parts and not read again.
     private static let largestWhole = 16 << 20
+    /// A file whose size is more times that on the disk is left out.
+    private static let largestSparseness: Int64 = 64
     private static let maximumDepth = 64
     private static let attempts = 5
 
@@ -237,7 +239,14 @@ extension Snapshot {
                 (file, file.facts.size > Self.largestWhole ? nil : try file.contents())
             }
             guard let file else { return nil }
-            guard let contents = file.1 else { return try addParts(of: file.0, path, to: target) }
+            guard let contents = file.1 else {
+                // Holes of a planted file would fill the disk of the copy.
+                if file.0.facts.allocatedSize < file.0.facts.size / Self.largestSparseness {
+                    report.leftOut.append((path, "a sparse file: it has fewer bytes on the disk than it states"))
+                    return nil
+                }
+                return try addParts(of: file.0, path, to: target)
+            }
             read = contents
         }
         return try read.map { contents throws(Failure) in try addWhole(contents, path, to: target) }

@@ -70,7 +70,7 @@ struct SnapshotFile {
     mutating func judge(_ bytes: [UInt8], isWhole: Bool, _ store: SealedStore?) {
         header = try? UnverifiedHeader(parsing: bytes).claimed
         guard header != nil || record != nil else { return }
-        if let store, let header, let cover = MailFile.coverContext(of: path, in: store.group) {
+        if let store, let header, let cover = MailFile.coverContext(of: path, header, in: store.group) {
             return judgeMessages(bytes, header, cover, store)
         }
         guard let store, let header, isWhole || header.kind == .stream else {

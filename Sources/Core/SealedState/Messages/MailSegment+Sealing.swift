@@ -1,0 +1,126 @@
+internal import AppGroups
+internal import CryptoPrimitives
+internal import FoundationEssentials
+internal import KeyVault
+internal import Sealing
+internal import SharedFiles
+
+extension MailSegment {
+    /// Returns the blob that begins a segment.
+    static func cover(of lane: MailLane, first number: UInt64, _ key: SealingKey, in store: SealedStore) -> [UInt8] {
+        let description = BlobDescription(
+            record: lane.coverContext, schemaVersion: 1, sequence: number,
+            sealedAt: store.reader.options.now().headerMilliseconds ?? 1, codec: .raw)
+        return [UInt8]().withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
+    }
+
+    /// Returns `true` if the segment begins with the authentic cover of that number.
+    ///
+    /// - Throws: `StoreError` if this cannot be decided now, as without the vault.
+    func hasCover(of lane: MailLane, first number: UInt64, in store: SealedStore) throws(StoreError) -> Bool {
+        try Self.isCover(Array(bytes.prefix(Self.coverSize)), of: lane, first: number, in: store)
+    }
+
+    static func isCover(
+        _ cover: [UInt8], of lane: MailLane, first number: UInt64, in store: SealedStore
+    ) throws(StoreError) -> Bool {
+        do throws(StoreError) {
+            let header = try store.reader.keys.withKeys(for: cover, "read", lane.place) { keys throws(SealingError) in
+                try cover.withRawBytes { cover throws(SealingError) in
+                    try BlobOpener.verifyHeader(cover, context: lane.coverContext, keys: keys)
+                }
+            }
+            return header.header.sequence == number
+        } catch {
+            if foreign.contains(error.code) { return false }
+            throw error
+        }
+    }
+
+    /// The reasons for which bytes are no message of a lane, or none that counts: no holder of its keys and rights has
+    /// sent them, or no reader can read them any more.
+    static let foreign: Set<StoreError.Code> = [
+        .malformed, .unsupportedFormat, .wrongKind, .wrongGroup, .wrongName, .wrongSuite, .wrongCommitment, .tampered,
+        .tooLarge, .retiredEpoch, .wrongEpoch, .unknownKey, .notAuthorized, .sequenceJump,
+    ]
+}
+
+extension SealedStore {
+    /// Opens a message and judges its writer; nil for bytes that are no message of the lane.
+    func message(
+        _ bytes: [UInt8], _ lane: MailLane, _ operation: String
+    ) throws(StoreError) -> AcceptedBlob? {
+        do throws(StoreError) {
+            var blob = AcceptedBlob(
+                opened: try reader.openWhole(bytes, operation, lane.place, limit: MailSegment.largestSize), sealed: [])
+            blob.writer = try reader.requireAuthority(of: blob.opened, at: lane.place)
+            if reader.verdict(on: blob.opened.header) == .jumps { return nil }
+            if blob.header.sequence > MailSegmentName.largest { return nil }
+            return consume blob
+        } catch {
+            if MailSegment.foreign.contains(error.code) { return nil }
+            throw error
+        }
+    }
+
+    /// Returns the highest number of a lane that is known without its segments.
+    func knownMail(_ lane: MailLane, _ state: MailboxState.Lane?) -> UInt64 {
+        max(
+            watermarks.mark(of: lane.place.context.nameTag)?.sequence ?? 0, state?.handled ?? 0, state?.delivered ?? 0)
+    }
+}
+
+// MARK: Rotation
+
+extension SealedStore {
+    /// Seals a segment's messages under the active key, in its place. The caller holds the lane's lock.
+    ///
+    /// Frames that are no messages are left out: no reader gets them under any key.
+    /// - Returns: The size of the new segment; nil if the segment was removed or exchanged, or has the key already.
+    func resealMailSegment(
+        _ path: String, _ lane: MailLane, first: UInt64, _ durability: Durability
+    ) throws(StoreError) -> Int? {
+        guard let segment = try mailSegment(lane, first: first) else { return nil }
+        let key = try reader.keys.activeKey(for: .afterFirstUnlock)
+        guard segment.keyID != key.id, try segment.hasCover(of: lane, first: first, in: self) else { return nil }
+        var bytes = MailSegment.cover(of: lane, first: first, key, in: self)
+        for frame in segment.frames where segment.hasKey(frame, segment.keyID) {
+            let opened: BlobOpener.Opened
+            do throws(StoreError) {
+                opened = try reader.openWhole(
+                    segment.blob(frame), "reseal", lane.place, limit: MailSegment.largestSize)
+            } catch {
+                if MailSegment.foreign.contains(error.code) { continue }
+                throw error
+            }
+            bytes += MailSegment.frame(resealed(opened, lane, key))
+        }
+        return try StoreError.onFiles("reseal", path) { [bytes] () throws(FileError) in
+            let new = try NewBlob(
+                path, in: container.root, size: Int64(bytes.count), mode: container.sharing.fileMode,
+                group: container.sharing.groupID)
+            try bytes.withRawBytes { bytes throws(FileError) in try new.append(bytes) }
+            try new.commit(durability: durability)
+            return bytes.count
+        }
+    }
+
+    private func resealed(
+        _ opened: borrowing BlobOpener.Opened, _ lane: MailLane, _ key: SealingKey
+    ) -> [UInt8] {
+        let header = opened.header.header
+        let description = BlobDescription(resealing: header, as: lane.place.context)
+        guard let trailer = opened.trailer else {
+            return opened.plaintext.withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
+        }
+        let signature = trailer.encoded
+        var plaintext = PlaintextBuffer(count: opened.plaintext.count + signature.count)
+        plaintext.withUnsafeMutableBytes { bytes in
+            opened.plaintext.withUnsafeBytes {
+                UnsafeMutableRawBufferPointer(rebasing: bytes[..<$0.count]).copyMemory(from: $0)
+            }
+            UnsafeMutableRawBufferPointer(rebasing: bytes[opened.plaintext.count...]).copyBytes(from: signature)
+        }
+        return plaintext.withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
+    }
+}
