@@ -1409,7 +1409,7 @@ def attack(lab_):
     chosen = os.environ.get("MAILBOX_PARTS", "").split()
     # All of them take minutes.
     if not chosen and not os.environ.get("SEALED_LONG"):
-        parts = (old_segments, old_records, another_user, moved, arranged, too_large, key_holder)
+        parts = (another_user, moved, arranged, too_large, key_holder)
     for part in parts:
         if not chosen or part.__name__ in chosen:
             began = time.monotonic()

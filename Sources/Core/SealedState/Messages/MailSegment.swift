@@ -204,10 +204,16 @@ extension SealedStore {
     func mailSegment(_ lane: MailLane, first: UInt64) throws(StoreError) -> MailSegment? {
         let path = lane.path(first: first)
         do throws(FileError) {
-            return MailSegment(path, try container.root.read(path, limit: MailSegment.largestSize))
+            let bytes: [UInt8]
+            do throws(FileError) { bytes = try container.root.read(path, limit: MailSegment.largestSize) } catch {
+                guard error.code == .tooLarge else { throw error }
+                // No sender makes such a file; its beginning may still be a segment.
+                bytes = try container.root.readPrefix(path, count: MailSegment.largestSize).bytes
+            }
+            return MailSegment(path, bytes)
         } catch {
             // A file that no sender makes is no segment: it must not stop the others.
-            if [.notFound, .tooLarge, .notRegularFile, .unsafePath, .permissionDenied].contains(error.code) {
+            if [.notFound, .notRegularFile, .unsafePath, .permissionDenied].contains(error.code) {
                 return nil
             }
             throw StoreError(error, "read the messages of", lane.producer)
