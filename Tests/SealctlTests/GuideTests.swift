@@ -7,7 +7,8 @@ private struct Guide {
     static let names = [
         "app-groups", "audit", "backends", "ci", "coming-from", "compatibility-and-upgrades", "containers",
         "coordination-and-ipc", "files", "getting-started", "keys-and-locking", "leases", "mailboxes", "members",
-        "questions-and-answers", "records", "rotation-and-backup", "systemd", "testing", "troubleshooting", "watching-and-settings",
+        "questions-and-answers", "records", "rotation-and-backup", "systemd", "testing", "troubleshooting",
+        "watching-and-settings",
     ]
     static let paths = ["README.md"] + names.map { "docs/guides/\($0).md" }
 
