@@ -184,15 +184,15 @@ extension Snapshot {
             left = []
             for (path, contents) in read {
                 try Self.goOn()
-                guard let now = try? container.root.attributes(path) else { continue }
-                let isInPlace =
-                    now.isSameFile(as: contents.facts) && now.modifiedNanoseconds == contents.facts.modifiedNanoseconds
-                guard isInPlace || attempt == Self.attempts else {
+                var file = judged(contents, path)
+                file.isSettled = isInPlace(path, contents.facts)
+                guard file.isSettled || attempt == Self.attempts else {
                     left.append(path)
                     continue
                 }
-                var file = try addWhole(contents, path, to: target)
-                file.isSettled = isInPlace
+                // A file that was removed need not be in the copy.
+                guard (try? container.root.exists(path)) != false else { continue }
+                file = try add(file, contents.bytes, to: target)
                 report.files.append(file)
             }
         }
@@ -233,8 +233,7 @@ extension Snapshot {
     private func copy(
         _ path: String, to target: any SnapshotTarget, _ report: inout SnapshotReport
     ) throws(Failure) -> SnapshotFile? {
-        var read: OpenFile.Contents?
-        for _ in 0..<Self.attempts where read?.isSettled != true {
+        for attempt in 1...Self.attempts {
             let file = opened(path, &report) { (file) throws(FileError) in
                 (file, file.facts.size > Self.largestWhole ? nil : try file.contents())
             }
@@ -247,9 +246,17 @@ extension Snapshot {
                 }
                 return try addParts(of: file.0, path, to: target)
             }
-            read = contents
+            let judged = judged(contents, path)
+            // A record that was replaced meanwhile looks like an older one that was put back.
+            let isFinal = contents.isSettled && (judged.seal != .refused || isInPlace(path, contents.facts))
+            if isFinal || attempt == Self.attempts { return try add(judged, contents.bytes, to: target) }
         }
-        return try read.map { contents throws(Failure) in try addWhole(contents, path, to: target) }
+        return nil
+    }
+
+    private func isInPlace(_ path: String, _ facts: FileAttributes) -> Bool {
+        guard let now = try? container.root.attributes(path) else { return false }
+        return now.isSameFile(as: facts) && now.modifiedNanoseconds == facts.modifiedNanoseconds
     }
 
     /// Returns `nil` for a file that was removed since it was listed, which need not be in the copy, and for an
@@ -263,14 +270,18 @@ extension Snapshot {
         }
     }
 
-    private func addWhole(
-        _ read: OpenFile.Contents, _ path: String, to target: any SnapshotTarget
-    ) throws(Failure) -> SnapshotFile {
+    private func judged(_ read: OpenFile.Contents, _ path: String) -> SnapshotFile {
         var file = SnapshotFile(
             path: path, read.facts, modified: read.modified, size: Int64(read.bytes.count), isSettled: read.isSettled)
         file.hash = BLAKE2b.hash(read.bytes, count: 32)
         file.judge(read.bytes, isWhole: true, store)
-        try target.addFile("container/\(path)", read.bytes, modified: file.modified)
+        return file
+    }
+
+    private func add(
+        _ file: SnapshotFile, _ bytes: [UInt8], to target: any SnapshotTarget
+    ) throws(Failure) -> SnapshotFile {
+        try target.addFile("container/\(file.path)", bytes, modified: file.modified)
         return file
     }
 
