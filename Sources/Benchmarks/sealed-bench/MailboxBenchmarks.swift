@@ -16,9 +16,14 @@ private struct HandedItem: SealedRecord {
 /// Sending against an append and a sync of as many bytes, taking and acknowledging, and opening beside many messages.
 struct MailboxBenchmarks {
     private static let waiting = 10_000
+    private let workspace: Workspace
     private let store: SealedStore
 
-    init(_ workspace: Workspace) throws { store = try workspace.openStore() }
+    /// - Parameter workspace: A separate one, which is removed with this value.
+    init(_ workspace: Workspace) throws {
+        self.workspace = workspace
+        store = try workspace.openStore()
+    }
 
     private func mailbox(_ name: String) throws -> SealedStore.Mailbox<HandedItem> {
         var options = SealedStore.MailboxOptions()
