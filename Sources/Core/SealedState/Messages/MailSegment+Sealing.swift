@@ -24,6 +24,10 @@ extension MailSegment {
     static func isCover(
         _ cover: [UInt8], of lane: MailLane, first number: UInt64, in store: SealedStore
     ) throws(StoreError) -> Bool {
+        // First without keys: many planted files must cost little.
+        guard let claimed = try? UnverifiedHeader(parsing: cover).claimed, claimed.sequence == number,
+            claimed.nameTag == lane.coverContext.nameTag, claimed.groupTag == lane.coverContext.groupTag
+        else { return false }
         do throws(StoreError) {
             let header = try store.reader.keys.withKeys(for: cover, "read", lane.place) { keys throws(SealingError) in
                 try cover.withRawBytes { cover throws(SealingError) in
