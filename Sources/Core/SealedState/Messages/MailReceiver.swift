@@ -79,13 +79,16 @@ final class MailReceiver: Sendable {
         upTo limit: Int, in store: SealedStore, _ request: WriteRequest,
         _ decode: (borrowing AcceptedBlob, MailLane) throws(StoreError) -> Value
     ) throws(StoreError) -> [MailDelivery<Value>] {
-        let producers = try store.mailSegments(of: mailbox).keys.sorted()
-        if producers.isEmpty { return [] }
+        let segments = try store.mailSegments(of: mailbox)
+        if segments.isEmpty { return [] }
+        let state = try MailboxState.read(mailbox, in: store)
         var deliveries: [MailDelivery<Value>] = []
         var obstacle: StoreError?
         lanes.withLock { lanes in
-            for producer in order(of: producers) where deliveries.count < limit {
+            for producer in order(of: segments.keys.sorted()) where deliveries.count < limit {
                 do throws(StoreError) {
+                    // Without the lease first: a producer of whom nothing waits is left to other readers.
+                    guard try hasWaiting(producer, segments[producer] ?? [], state, in: store) else { continue }
                     deliveries += try take(
                         upTo: limit - deliveries.count, of: producer, &lanes, &obstacle, in: store, request, decode)
                 } catch {
@@ -104,8 +107,7 @@ final class MailReceiver: Sendable {
         _ decode: (borrowing AcceptedBlob, MailLane) throws(StoreError) -> Value
     ) throws(StoreError) -> [MailDelivery<Value>] {
         let lane = try MailLane(mailbox, producer, in: store.group)
-        // Without the lease first: a producer of whom nothing waits is left to other readers.
-        guard try hasWaiting(lane, in: store), let held = try hold(lane, &lanes, in: store, request) else { return [] }
+        guard let held = try hold(lane, &lanes, in: store, request) else { return [] }
         // Read under the lease: another reader may have held it.
         let state = try MailboxState.read(mailbox, in: store).lane(producer)
         let taken = taken(of: producer)
@@ -131,10 +133,12 @@ final class MailReceiver: Sendable {
     }
 
     /// Returns `true` if a segment claims a message that is neither handled nor taken.
-    private func hasWaiting(_ lane: MailLane, in store: SealedStore) throws(StoreError) -> Bool {
-        let state = try MailboxState.read(mailbox, in: store).lane(lane.producer)
-        let taken = taken(of: lane.producer)
-        var reading = LaneReading(lane, from: (state?.handled ?? 0) + 1, try firsts(lane, in: store))
+    private func hasWaiting(
+        _ producer: String, _ firsts: [UInt64], _ state: MailboxState, in store: SealedStore
+    ) throws(StoreError) -> Bool {
+        let lane = try MailLane(mailbox, producer, in: store.group)
+        let (state, taken) = (state.lane(producer), taken(of: producer))
+        var reading = LaneReading(lane, from: (state?.handled ?? 0) + 1, firsts)
         while let (segment, range) = try reading.next(in: store) {
             let isWaiting = segment.frames.contains { frame in
                 range.contains(frame.number) && state?.isHandled(frame.number) != true
