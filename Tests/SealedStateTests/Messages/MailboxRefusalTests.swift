@@ -134,6 +134,22 @@ import Testing
         #expect(try handle() == ["4"])
     }
 
+    /// After a reset without the record, producers continue with their numbers, and nothing counts as lost.
+    @Test func aResetLosesNothingThatIsSentLater() throws {
+        for number in 0..<40 { try sandbox.store.write(Note(text: "\(number)")) }
+        try send(1...3)
+        #expect(try handle().count == 3)
+        try send(4...4)
+        try #require(unlink(sandbox.fixture.file("_sealed/mailboxes/handed")) == 0)
+        #expect(code { _ = try handle() } == .missing)
+        #expect(try MailboxAccess("handed", in: sandbox.store, .init()).reset() > 0)
+        try send(5...5)
+        try send(1...1, as: "other")
+        let taken = try sandbox.box(in: sandbox.fixture.open()).take()
+        #expect(taken.map(\.message.text) == ["5", "1"] && taken.allSatisfy { $0.lostBefore == 0 })
+        #expect(taken.first?.id.number == 5)
+    }
+
     @Test func foreignFilesAreNoMessages() throws {
         try send(1...1)
         for leaf in [

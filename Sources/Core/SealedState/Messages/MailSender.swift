@@ -127,7 +127,7 @@ final class MailSender: Sendable {
                 "It has \(producers) producers; \(limits.maximumProducers) are allowed.",
                 advice: "Send under the name of one of them: a producer is a program, not a process.")
         }
-        let number = next(after: max(state.floor, store.knownMail(lane, nil)), in: store) - 1
+        let number = next(after: store.knownMail(lane, state.lane(producer)), in: store) - 1
         do throws(StoreError) {
             try MailboxState.update(mailbox, in: store, request) { state in
                 state.lanes[producer] = state.lanes[producer] ?? MailboxState.Lane(after: number)
@@ -150,7 +150,7 @@ final class MailSender: Sendable {
         store.watermarks.refresh()
         let state = try MailboxState.read(mailbox, in: store)
         let firsts = try store.mailSegments(of: mailbox)[producer] ?? []
-        let known = max(state.floor, store.knownMail(lane, state.lanes[producer]))
+        let known = store.knownMail(lane, state.lane(producer))
         let (last, number) = try lastAuthentic(of: firsts, lane, known, in: store)
         let next = next(after: max(number, known), in: store)
         guard next <= MailSegmentName.largest else {
