@@ -87,17 +87,16 @@ extension SealedStore {
         guard let segment = try mailSegment(lane, first: first) else { return nil }
         let key = try reader.keys.activeKey(for: .afterFirstUnlock)
         guard segment.keyID != key.id, try segment.hasCover(of: lane, first: first, in: self) else { return nil }
+        let keys = try reader.keys.keyring(toOpen: Array(segment.bytes.prefix(MailSegment.coverSize)), "reseal", path)
         var bytes = MailSegment.cover(of: lane, first: first, key, in: self)
         for frame in segment.frames where segment.hasKey(frame, segment.keyID) {
-            let opened: BlobOpener.Opened
             do throws(StoreError) {
-                opened = try reader.openWhole(
-                    segment.blob(frame), "reseal", lane.place, limit: MailSegment.largestSize)
+                let old = try OldBlob(segment.blob(frame), at: path, context: lane.place.context, keys: keys)
+                let description = BlobDescription(resealing: old.header.header, as: lane.place.context)
+                bytes += MailSegment.frame(try old.sealed(as: description, key: key))
             } catch {
-                if MailSegment.foreign.contains(error.code) { continue }
-                throw error
+                if !MailSegment.foreign.contains(error.code) { throw error }
             }
-            bytes += MailSegment.frame(resealed(opened, lane, key))
         }
         return try StoreError.onFiles("reseal", path) { [bytes] () throws(FileError) in
             let new = try NewBlob(
@@ -107,24 +106,5 @@ extension SealedStore {
             try new.commit(durability: durability)
             return bytes.count
         }
-    }
-
-    private func resealed(
-        _ opened: borrowing BlobOpener.Opened, _ lane: MailLane, _ key: SealingKey
-    ) -> [UInt8] {
-        let header = opened.header.header
-        let description = BlobDescription(resealing: header, as: lane.place.context)
-        guard let trailer = opened.trailer else {
-            return opened.plaintext.withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
-        }
-        let signature = trailer.encoded
-        var plaintext = PlaintextBuffer(count: opened.plaintext.count + signature.count)
-        plaintext.withUnsafeMutableBytes { bytes in
-            opened.plaintext.withUnsafeBytes {
-                UnsafeMutableRawBufferPointer(rebasing: bytes[..<$0.count]).copyMemory(from: $0)
-            }
-            UnsafeMutableRawBufferPointer(rebasing: bytes[opened.plaintext.count...]).copyBytes(from: signature)
-        }
-        return plaintext.withUnsafeBytes { BlobSealer.seal($0, as: description, key: key) }
     }
 }
