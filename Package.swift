@@ -150,7 +150,10 @@ let package = Package(
         library("Kits", "GroupFileCoordination", ["AppGroups", "FileMonitoring", "SharedFiles", system]),
         library(
             "Kits", "GroupIPC",
-            ["SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives", "CLinux"]),
+            [
+                "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives",
+                "CLinux",
+            ]),
         library(
             "Kits", "StateImport",
             [
@@ -180,9 +183,10 @@ let package = Package(
         .executableTarget(
             name: "sealctl",
             dependencies: [
-                "AuditReports", "ChildProcesses", "ContainerAudit", "StateImport", "SealedState", "SealedStateSQLite",
-                "SealedBackends", "KeyVault", "XcodeEntitlements", "Sealing", "AppGroups", "SharedFiles",
-                "PropertyLists", "CryptoPrimitives", system,
+                "AuditReports", "ChildProcesses", "ContainerAudit", "StateImport", "GroupIPC", "SealedState",
+                "SealedStateSQLite", "SealedBackends", "KeyVault", "XcodeEntitlements", "Sealing", "AppGroups",
+                "SharedFiles",
+                "PropertyLists", "CryptoPrimitives", "CLinux", system,
                 argumentParser, configuration,
             ],
             path: "Sources/Tools/sealctl", swiftSettings: swiftSettings),
@@ -217,9 +221,8 @@ let package = Package(
         .executableTarget(
             name: "sealed-bench",
             dependencies: [
-                "CBaseline", "ChildProcesses", "SealedState", "SealedStateSQLite", "SealedBackends", "KeyVault",
-                "Sealing",
-                "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives",
+                "CBaseline", "ChildProcesses", "GroupIPC", "SealedState", "SealedStateSQLite", "SealedBackends",
+                "KeyVault", "Sealing", "AppGroups", "SharedFiles", "PropertyLists", "CryptoPrimitives",
             ],
             path: "Sources/Benchmarks/sealed-bench", swiftSettings: swiftSettings),
 
@@ -257,7 +260,10 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "GroupIPCTests",
-            dependencies: ["GroupIPC", "AppGroups", "SharedFiles", "TestSupport", "sealed-probe", system],
+            dependencies: [
+                "GroupIPC", "SealedState", "KeyVault", "Sealing", "AppGroups", "SharedFiles", "CryptoPrimitives",
+                "TestSupport", "sealed-probe", system,
+            ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "ContentDecodingTests",

@@ -6,7 +6,8 @@ import Testing
 private struct Guide {
     static let names = [
         "app-groups", "audit", "backends", "ci", "coming-from", "compatibility-and-upgrades", "containers",
-        "coordination-and-ipc", "files", "getting-started", "keys-and-locking", "leases", "mailboxes", "members",
+        "channels", "coordination-and-ipc", "files", "getting-started", "keys-and-locking", "leases", "mailboxes",
+        "members",
         "questions-and-answers", "records", "rotation-and-backup", "systemd", "testing", "troubleshooting",
         "watching-and-settings",
     ]

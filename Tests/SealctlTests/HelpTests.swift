@@ -31,13 +31,15 @@ import Testing
 
     static let mailboxCommands = ["send", "list", "peek", "take", "ack", "dead", "reset"].map { "mailbox \($0)" }
 
+    static let channelCommands = ["call", "serve"].map { "channel \($0)" }
+
     static let importCommands = ["aes-gcm", "defaults", "file", "container"].map { "import \($0)" }
 
     /// The subcommands of each parent command.
     private static let families: [(parent: String, commands: [String])] = [
         ("vault", vaultCommands + itemCommands), ("defaults", defaultsCommands), ("container", containerCommands),
         ("import", importCommands), ("entitlements", entitlementsCommands), ("writer", writerCommands),
-        ("roster", rosterCommands), ("file", fileCommands), ("mailbox", mailboxCommands),
+        ("roster", rosterCommands), ("file", fileCommands), ("mailbox", mailboxCommands), ("channel", channelCommands),
     ]
 
     /// Every command that performs work.

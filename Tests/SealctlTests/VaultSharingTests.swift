@@ -51,6 +51,56 @@ struct VaultSharingTests {
         }
     }
 
+    /// Root listens, as systemd does; a member serves, and another one asks. Each learns of the other, not of root.
+    @Test func aMemberServesAtTheSocketThatAnotherProcessOpened() throws {
+        let sandbox = try shared()
+        let runtime = sandbox.path("run")
+        let place = "\(runtime)/sealedstate/\(Sandbox.group)"
+        let listen = """
+            import os, socket, sys
+            place, user = sys.argv[1], int(sys.argv[2])
+            os.makedirs(place)
+            door = socket.socket(socket.AF_UNIX)
+            door.bind(place + "/c")
+            os.chmod(place + "/c", 0o666)
+            door.listen()
+            if child := os.fork():
+                print(child, flush=True)
+                sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+            os.dup2(door.fileno(), 3)
+            os.set_inheritable(3, True)
+            os.setgroups([1]); os.setgid(user); os.setuid(user)
+            os.environ.update(LISTEN_PID=str(os.getpid()), LISTEN_FDS="1", HOME=sys.argv[3])
+            os.chdir("/")
+            os.execv(sys.argv[4], sys.argv[4:])
+            """
+        let variables = sandbox.environment.merging(["SEALED_USER_HOME": "", "XDG_STATE_HOME": ""]) { $1 }
+        let home = sandbox.path("home60001")
+        let answer = #"printf '{"asked":%s,"by":%s}' "$(cat)" "$SEALED_PEER_UID""#
+        let server = try ChildProcess(
+            "/usr/bin/env",
+            [
+                "python3", "-c", listen, place, "60001", home, builtProduct("sealctl"), "channel", "serve", "c",
+                "--identity", "\(home)/key", "--", "sh", "-c", answer,
+            ], environment: variables)
+        let served = try #require(try server.readLine())
+        let ask = """
+            for i in $(seq 300); do [ -S \(place)/c ] && break; sleep 0.1; done
+            echo '{"n":1}' | XDG_RUNTIME_DIR=\(runtime) $S channel call c - --identity $HOME/key --verbose
+            """
+        for _ in 0..<2 {
+            let reply = try shell(sandbox, as: 60_002, ask)
+            #expect(reply.outputText == "{\"asked\":{\"n\":1},\"by\":60002}\n", "\(reply.errorText)")
+            #expect(reply.errorText.contains("process \(served) of user 60001 answered"), "\(reply.errorText)")
+        }
+        #expect(kill(try #require(pid_t(served)), SIGTERM) == 0)
+        #expect(try server.finish().exitCode == 0)
+        #expect(SystemFile.exists("\(place)/c"))
+        let alone = try shell(
+            sandbox, as: 60_002, "echo '{}' | XDG_RUNTIME_DIR=\(runtime) $S channel call c - --identity $HOME/key")
+        #expect(alone.exitCode == 44, "\(alone.errorText)")
+    }
+
     /// The shared home contains no private file of one user, which the other user could not use.
     @Test func eachUserKeepsTheirOwnStateWithoutAVariable() throws {
         let sandbox = try shared()

@@ -14,6 +14,7 @@ func runBenchmarks(_ options: Options) throws -> [Finding] {
     try DefaultsBenchmarks(workspace: workspace).run(in: &runner)
     try ItemBenchmarks(try Workspace(in: options.directory ?? Program.directory)).run(in: &runner)
     try MailboxBenchmarks(try Workspace(in: options.directory ?? Program.directory)).run(in: &runner)
+    try ChannelBenchmarks(try Workspace(in: options.directory ?? Program.directory)).run(in: &runner)
     try WatermarkBenchmarks(try Workspace(in: options.directory ?? Program.directory)).run(in: &runner)
     try ValueBenchmarks(in: options.directory ?? Program.directory).run(in: &runner)
     try WriterBenchmarks(in: options.directory ?? Program.directory).run(in: &runner)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -86,6 +87,18 @@ int64_t clinux_get_attribute(int32_t file, const char *name, void *buffer, uint6
 int32_t clinux_accept(int32_t listener) {
     int accepted = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     return accepted < 0 ? -errno : accepted;
+}
+
+int32_t clinux_pipe(int32_t ends[2]) {
+    if (pipe2(ends, O_CLOEXEC) < 0) return -errno;
+    // A new pipe takes the flag without a failure.
+    fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
+int32_t clinux_memory_file(const char *name) {
+    int file = memfd_create(name, MFD_CLOEXEC);
+    return file < 0 ? -errno : file;
 }
 
 const char *clinux_secure_getenv(const char *name) {

@@ -2,12 +2,18 @@
 #include "clinux_ipc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/epoll.h>
 #include <sys/ipc.h>
 #include <sys/sem.h>
 #include <sys/shm.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
 #include <time.h>
+#include <unistd.h>
 
 // semctl(2) leaves the declaration of its last argument to the caller.
 union argument {
@@ -115,4 +121,114 @@ int32_t clinux_peer_pidfd(int32_t socket) {
     socklen_t size = sizeof descriptor;
     // SO_PEERPIDFD: the headers of Debian 12 do not know it.
     return getsockopt(socket, SOL_SOCKET, 77, &descriptor, &size) < 0 ? -errno : descriptor;
+}
+
+int32_t clinux_pidfd_open(int32_t process) {
+    long descriptor = syscall(SYS_pidfd_open, process, 0);
+    return descriptor < 0 ? -errno : (int32_t)descriptor;
+}
+
+int32_t clinux_pass_credentials(int32_t socket) {
+    int on = 1;
+    return setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) < 0 ? -errno : 0;
+}
+
+// Room for one struct ucred and nothing behind it: the kernel then installs no descriptor.
+typedef union {
+    struct cmsghdr header;
+    char bytes[CMSG_SPACE(sizeof(struct ucred))];
+} credentials_message;
+
+int64_t clinux_send_credentials(int32_t socket, const void *bytes, uint64_t size) {
+    struct ucred own = {.pid = getpid(), .uid = geteuid(), .gid = getegid()};
+    struct iovec part = {.iov_base = (void *)bytes, .iov_len = size};
+    credentials_message control;
+    memset(&control, 0, sizeof control);
+    control.header.cmsg_level = SOL_SOCKET;
+    control.header.cmsg_type = SCM_CREDENTIALS;
+    control.header.cmsg_len = CMSG_LEN(sizeof own);
+    memcpy(CMSG_DATA(&control.header), &own, sizeof own);
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    int64_t count = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    return count < 0 ? -errno : count;
+}
+
+int64_t clinux_receive_credentials(int32_t socket, void *bytes, uint64_t size, clinux_sender *sender) {
+    struct iovec part = {.iov_base = bytes, .iov_len = size};
+    credentials_message control;
+    struct msghdr message = {
+        .msg_iov = &part, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof control};
+    memset(sender, 0, sizeof *sender);
+    int64_t count = recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (count < 0) return -errno;
+    struct cmsghdr *first = CMSG_FIRSTHDR(&message);
+    if (first != NULL && first->cmsg_level == SOL_SOCKET && first->cmsg_type == SCM_CREDENTIALS &&
+        first->cmsg_len == CMSG_LEN(sizeof(struct ucred))) {
+        struct ucred facts;
+        memcpy(&facts, CMSG_DATA(first), sizeof facts);
+        // Bytes of before SO_PASSCRED have the ids of no process.
+        *sender = (clinux_sender){
+            .process = facts.pid, .user = facts.uid, .group = facts.gid,
+            .is_known = facts.uid != (uid_t)-1 && (facts.pid != 0 || facts.uid != 65534)};
+    }
+    return count;
+}
+
+int32_t clinux_listening_path(int32_t socket, char path[109]) {
+    int listens = 0, type = 0;
+    socklen_t size = sizeof listens;
+    path[0] = 0;
+    if (getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) < 0 || !listens) return 0;
+    size = sizeof type;
+    if (getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) < 0 || type != SOCK_STREAM) return 0;
+    struct sockaddr_un address;
+    memset(&address, 0, sizeof address);
+    size = sizeof address;
+    if (getsockname(socket, (struct sockaddr *)&address, &size) < 0 || address.sun_family != AF_UNIX) return 0;
+    memcpy(path, address.sun_path, sizeof address.sun_path);
+    path[108] = 0;
+    return 1;
+}
+
+int32_t clinux_adopt(int32_t descriptor) {
+    int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 3);
+    if (copy < 0) return -errno;
+    int flags = fcntl(copy, F_GETFL);
+    // No program that this process starts inherits the original.
+    if (flags >= 0 && fcntl(copy, F_SETFL, flags | O_NONBLOCK) >= 0 &&
+        fcntl(descriptor, F_SETFD, FD_CLOEXEC) >= 0)
+        return copy;
+    int number = errno;
+    close(copy);
+    return -number;
+}
+
+int32_t clinux_epoll(void) {
+    int epoll = epoll_create1(EPOLL_CLOEXEC);
+    return epoll < 0 ? -errno : epoll;
+}
+
+static int32_t set_events(int32_t epoll, int operation, int32_t descriptor, uint32_t events) {
+    struct epoll_event event = {.events = events, .data.fd = descriptor};
+    return epoll_ctl(epoll, operation, descriptor, &event) < 0 ? -errno : 0;
+}
+
+// The bits of EPOLLIN, EPOLLOUT, EPOLLERR and EPOLLHUP are those of poll(2).
+int32_t clinux_epoll_arm(int32_t epoll, int32_t descriptor, uint32_t events) {
+    int32_t result = set_events(epoll, EPOLL_CTL_MOD, descriptor, events | EPOLLONESHOT);
+    return result == -ENOENT ? set_events(epoll, EPOLL_CTL_ADD, descriptor, events | EPOLLONESHOT) : result;
+}
+
+int32_t clinux_epoll_watch(int32_t epoll, int32_t descriptor) {
+    return set_events(epoll, EPOLL_CTL_ADD, descriptor, EPOLLIN);
+}
+
+int32_t clinux_epoll_wait(int32_t epoll, clinux_readiness ready[64], int32_t milliseconds) {
+    struct epoll_event events[64];
+    int count = epoll_wait(epoll, events, 64, milliseconds);
+    if (count < 0) return -errno;
+    for (int i = 0; i < count; i++)
+        ready[i] = (clinux_readiness){.descriptor = events[i].data.fd, .events = events[i].events};
+    return count;
 }

@@ -29,6 +29,20 @@ int csodium_xchacha20poly1305_open(uint8_t *out, const uint8_t *sealed, size_t s
                                                       associated_length, nonce, key);
 }
 
+int csodium_chacha20poly1305_seal(uint8_t *out, const uint8_t *plaintext, size_t plaintext_length,
+                                  const uint8_t *associated, size_t associated_length,
+                                  const uint8_t *nonce, const uint8_t *key) {
+    return crypto_aead_chacha20poly1305_ietf_encrypt(out, NULL, plaintext, plaintext_length, associated,
+                                                     associated_length, NULL, nonce, key);
+}
+
+int csodium_chacha20poly1305_open(uint8_t *out, const uint8_t *sealed, size_t sealed_length,
+                                  const uint8_t *associated, size_t associated_length,
+                                  const uint8_t *nonce, const uint8_t *key) {
+    return crypto_aead_chacha20poly1305_ietf_decrypt(out, NULL, NULL, sealed, sealed_length, associated,
+                                                     associated_length, nonce, key);
+}
+
 int csodium_aes256gcm_available(void) { return crypto_aead_aes256gcm_is_available() == 1; }
 
 int csodium_aes256gcm_open(uint8_t *out, const uint8_t *sealed, size_t sealed_length, const uint8_t *associated,

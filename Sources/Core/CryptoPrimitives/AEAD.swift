@@ -41,6 +41,44 @@ package enum XChaCha20Poly1305 {
     }
 }
 
+/// ChaCha20-Poly1305 (RFC 8439) of libsodium, with a 12-byte nonce and a 16-byte tag after the text: for connections,
+/// whose keys are used once and whose nonces count.
+package enum ChaCha20Poly1305 {
+    /// The key's size in bytes.
+    package static let keySize = 32
+    /// The tag's size in bytes.
+    package static let tagSize = 16
+
+    /// Writes ciphertext and tag into `output`, which is `tagSize` longer than `plaintext`.
+    ///
+    /// - Parameter nonce: 12 bytes, never used twice under one key.
+    package static func seal(
+        _ plaintext: UnsafeRawBufferPointer, associated: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer,
+        key: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) {
+        precondition(output.count == plaintext.count + tagSize && nonce.count == 12 && key.count == keySize)
+        Sodium.start()
+        _ = csodium_chacha20poly1305_seal(
+            output.bytePointer, plaintext.bytePointer, plaintext.count, associated.bytePointer, associated.count,
+            nonce.bytePointer, key.bytePointer)
+    }
+
+    /// Checks the tag and only then writes the plaintext into `output`, which is `tagSize` shorter than `sealed`.
+    ///
+    /// - Throws: `CryptoError` `.authenticationFailed`. In that case `output` contains no plaintext.
+    package static func open(
+        _ sealed: UnsafeRawBufferPointer, associated: UnsafeRawBufferPointer, nonce: UnsafeRawBufferPointer,
+        key: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(CryptoError) {
+        precondition(output.count + tagSize == sealed.count && nonce.count == 12 && key.count == keySize)
+        Sodium.start()
+        let status = csodium_chacha20poly1305_open(
+            output.bytePointer, sealed.bytePointer, sealed.count, associated.bytePointer, associated.count,
+            nonce.bytePointer, key.bytePointer)
+        guard status == 0 else { throw CryptoError(.authenticationFailed, "ChaCha20-Poly1305") }
+    }
+}
+
 /// AES-256-GCM (NIST SP 800-38D) of libsodium, for opening data that other programs sealed. It is not used for sealing:
 /// its nonces are too short to be random for long, and it is not key-committing.
 package enum AES256GCM {

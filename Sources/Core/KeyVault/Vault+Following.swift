@@ -1,4 +1,4 @@
-internal import CryptoPrimitives
+package import CryptoPrimitives
 package import Sealing
 internal import SharedFiles
 internal import Synchronization
@@ -28,6 +28,33 @@ extension Vault {
     ///
     /// - Throws: As `current()`.
     package func currentKeyring() throws(VaultError) -> Keyring { try current().keyring }
+
+    /// Returns the key with which the programs of the group prove to each other that they hold the group's keys. A
+    /// rotation keeps it; a rekey changes it.
+    ///
+    /// - Throws: As `current()`.
+    package func channelKey() throws(VaultError) -> ChannelKey {
+        _ = try current()
+        return ChannelKey(keys.service)
+    }
+
+    /// Returns the root of the present channel key; looks at the files at most once a second.
+    ///
+    /// - Throws: As `current()`, until a look succeeds: the root in force is then unknown.
+    package func channelRoot() throws(VaultError) -> Bytes32 {
+        let failure = channelLook.withLock { look in
+            guard look.throttle.isDue() else { return look.failure }
+            do throws(VaultError) {
+                _ = try current()
+                look.failure = nil
+            } catch {
+                look.failure = error
+            }
+            return look.failure
+        }
+        if let failure { throw failure }
+        return keys.service.commitment
+    }
 
     /// Reads the files again.
     @discardableResult
@@ -323,4 +350,22 @@ extension WatermarkTable {
             return table
         }
     }
+}
+
+/// The key of a group's channels: 32 bytes, derived from the service root.
+package final class ChannelKey: Sendable {
+    package let secret: SecretBytes
+    /// The commitment of the root from which it is derived.
+    package let root: Bytes32
+
+    init(_ root: RootKey) {
+        secret = root.withKey(.channelKey) { SecretBytes(copying: $0) }
+        self.root = root.commitment
+    }
+}
+
+/// The last look at the files for the root of channels.
+struct ChannelLook: Sendable {
+    let throttle = RefreshThrottle()
+    var failure: VaultError?
 }

@@ -30,6 +30,7 @@ public final class Vault: Sendable {
     let reserve: DeletionReserve
     private let presence: ReaderPresence
     private let held: Mutex<VaultContents>
+    let channelLook = Mutex(ChannelLook())
     private let unsettledRekey = Mutex<VaultError?>(nil)
     let unlogged = Atomic<Int>(0)
     private let unstored = Mutex<UnstoredMinimum?>(nil)

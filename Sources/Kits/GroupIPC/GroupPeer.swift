@@ -17,10 +17,14 @@ public struct GroupPeer: Sendable, Hashable {
     /// A process may pass its end to another one, or run another program afterwards. The path therefore identifies
     /// well-behaved programs only, and excludes no process of the same user.
     public let executablePath: String?
+    /// The label of the writer whose key the process has, by the group's roster; nil without a key or a roster, and for
+    /// every peer of a plain socket. Only a peer of a ``SealedChannel`` proves it.
+    public internal(set) var writer: String?
 }
 
-/// A rule for the peers of a listener or a connector, among the processes that may use the container. All others are
-/// always refused: processes of users that are neither this user nor root nor in the container's unix group.
+/// A rule for the peers of a listener or a connector. Others are always refused: at a plain socket, processes of users
+/// that are neither this user nor root nor in the container's unix group; at a channel, processes that do not hold the
+/// group's keys.
 public struct PeerRule: Sendable {
     let accepts: @Sendable (GroupPeer) -> Bool
 
@@ -38,6 +42,13 @@ public struct PeerRule: Sendable {
         return PeerRule { peer in peer.executablePath.map(known.contains) ?? false }
     }
 
+    /// Returns a rule for the peers of a ``SealedChannel`` that have the key of one of these writers of the group's
+    /// roster, by their labels.
+    public static func writers(_ labels: some Sequence<String> & Sendable) -> PeerRule {
+        let known = Set(labels)
+        return PeerRule { peer in peer.writer.map(known.contains) ?? false }
+    }
+
     /// Returns a rule that accepts the peers that both rules accept.
     public func and(_ other: PeerRule) -> PeerRule { PeerRule { accepts($0) && other.accepts($0) } }
 }
@@ -52,6 +63,18 @@ extension GroupPeer {
         userID = facts.user
         groupID = facts.group
         executablePath = PeerProgram.path(ofProcess: facts.process, at: socket)
+        try require(rule)
+    }
+
+    /// Creates the peer that sent bytes with its credentials: the process that serves, if another one began to listen.
+    init(sender facts: LocalSocket.Credentials) {
+        processID = facts.process
+        userID = facts.user
+        groupID = facts.group
+        executablePath = PeerProgram.path(ofSender: facts.process)
+    }
+
+    func require(_ rule: PeerRule) throws(PeerRefusal) {
         if !rule.accepts(self) { throw executablePath == nil ? .unknownProgram : .rule }
     }
 }
@@ -84,6 +107,16 @@ enum PeerProgram {
     static func path(ofProcess number: Int32, at socket: borrowing Descriptor) -> String? {
         let process = clinux_peer_pidfd(socket.rawValue)
         guard process >= 0 else { return process == -ENOPROTOOPT ? target(of: "/proc/\(number)/exe") : nil }
+        let held = Descriptor(owning: process, path: "a process")
+        let path = target(of: "/proc/\(number)/exe")
+        return hasEnded(held) ? nil : path
+    }
+
+    /// Returns the executable of a process that sent a message; nil if it has ended, or is in another PID namespace. Its
+    /// number may have been reused if it ended before this call.
+    static func path(ofSender number: Int32) -> String? {
+        let process = number > 0 ? clinux_pidfd_open(number) : -1
+        guard process >= 0 else { return nil }
         let held = Descriptor(owning: process, path: "a process")
         let path = target(of: "/proc/\(number)/exe")
         return hasEnded(held) ? nil : path

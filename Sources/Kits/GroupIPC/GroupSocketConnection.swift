@@ -1,7 +1,5 @@
 public import AppGroups
-internal import Glibc
 internal import SharedFiles
-internal import Synchronization
 
 /// A connection between two programs of an app group: whole messages, in order, both ways.
 ///
@@ -13,30 +11,17 @@ public final class GroupSocketConnection: Sendable {
     public static let defaultMessageSize = 1 << 20
 
     /// The listener's name.
-    public let name: GroupIPCName
+    public var name: GroupIPCName { messages.name }
     /// The peer: the process that connected, or the one that began to listen.
     public let peer: GroupPeer
     /// The largest message that is sent or received here, in bytes.
-    public let maximumMessageSize: Int
+    public var maximumMessageSize: Int { messages.maximumMessageSize }
 
-    private let socket: Descriptor
-    private let sending = SocketTurn()
-    private let receiving = SocketTurn()
-    private let incoming: Mutex<Incoming>
-    private let isBroken = Atomic(false)
-    private let hasFinished = Atomic(false)
-
-    private struct Incoming: Sendable {
-        var assembler: MessageAssembler
-        var isFinished = false
-    }
+    private let messages: MessageSocket
 
     init(_ socket: consuming Descriptor, _ peer: GroupPeer, _ name: GroupIPCName, _ maximumMessageSize: Int) {
-        self.socket = socket
         self.peer = peer
-        self.name = name
-        self.maximumMessageSize = min(max(0, maximumMessageSize), MessageFrame.largestMessage)
-        incoming = Mutex(Incoming(assembler: MessageAssembler(limit: self.maximumMessageSize)))
+        messages = MessageSocket(socket, name, maximumMessageSize)
     }
 
     /// Connects to a program of the group that listens under a name.
@@ -92,7 +77,7 @@ public final class GroupSocketConnection: Sendable {
     }
 }
 
-// MARK: Sending
+// MARK: Messages
 
 extension GroupSocketConnection {
     /// Sends a message. Returns when the system has all of it, which may be before the peer has received it.
@@ -100,22 +85,12 @@ extension GroupSocketConnection {
     /// - Throws: ``AppGroupError`` with `messageTooLarge`, and nothing was sent; `timeout` if the peer does not
     ///   receive, which closes the connection if a part was sent; `connectionLost`.
     public func send(_ message: [UInt8], timeout: Duration = .seconds(10)) throws(AppGroupError) {
-        let wait = SocketWait(timeout, name)
-        let frame = try frame(of: message)
-        try sending.take(wait)
-        defer { sending.end() }
-        try requireUnfinished()
-        try push(frame, wait)
+        try messages.send(message, SocketWait(timeout, name))
     }
 
     /// Sends a message, for tasks; see the synchronous form.
     public func send(_ message: [UInt8], timeout: Duration = .seconds(10)) async throws(AppGroupError) {
-        let wait = SocketWait(timeout, name)
-        let frame = try frame(of: message)
-        try await sending.take(wait)
-        defer { sending.end() }
-        try requireUnfinished()
-        try await push(frame, wait)
+        try await messages.send(message, SocketWait(timeout, name))
     }
 
     /// Announces that nothing more will be sent: the peer's `receive` returns nil after the last message. Further calls
@@ -124,73 +99,9 @@ extension GroupSocketConnection {
     /// Blocks the calling thread while the peer does not receive.
     /// - Throws: ``AppGroupError`` as ``send(_:timeout:)-7z0m8``.
     public func finish(timeout: Duration = .seconds(10)) throws(AppGroupError) {
-        let wait = SocketWait(timeout, name)
-        try sending.take(wait)
-        defer { sending.end() }
-        if hasFinished.load(ordering: .acquiring) { return }
-        try push(MessageFrame.finishBytes, wait)
-        hasFinished.store(true, ordering: .releasing)
-        shutdown(socket.rawValue, Int32(SHUT_WR))
+        try messages.finish(SocketWait(timeout, name))
     }
 
-    private func frame(of message: [UInt8]) throws(AppGroupError) -> [UInt8] {
-        guard message.count <= maximumMessageSize else { throw tooLarge(message.count) }
-        return MessageFrame.bytes(of: message)
-    }
-
-    private func requireUnfinished() throws(AppGroupError) {
-        if hasFinished.load(ordering: .acquiring) { throw .lost(name, "this end has finished") }
-    }
-
-    private func push(_ frame: [UInt8], _ wait: SocketWait) throws(AppGroupError) {
-        var rest = frame[...]
-        while try !sendSome(of: &rest) {
-            do throws(AppGroupError) { try wait.step(Int16(POLLOUT), at: socket) } catch {
-                giveUp(rest.count < frame.count)
-                throw error
-            }
-        }
-    }
-
-    private func push(_ frame: [UInt8], _ wait: SocketWait) async throws(AppGroupError) {
-        var rest = frame[...]
-        while try !sendSome(of: &rest) {
-            do throws(AppGroupError) { try await wait.step(Int16(POLLOUT), at: socket.rawValue) } catch {
-                giveUp(rest.count < frame.count)
-                throw error
-            }
-        }
-    }
-
-    /// Closes the connection after a partial message, since the receiver would take later bytes for the rest of it.
-    private func giveUp(_ wasSentInPart: Bool) {
-        if wasSentInPart { close() }
-    }
-
-    /// Sends the bytes that the system accepts now; returns whether that was all.
-    private func sendSome(of rest: inout ArraySlice<UInt8>) throws(AppGroupError) -> Bool {
-        while !rest.isEmpty {
-            if isBroken.load(ordering: .acquiring) { throw .lost(name, "it was closed") }
-            let count = rest.withUnsafeBytes {
-                Glibc.send(socket.rawValue, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
-            }
-            let number = errno
-            if count >= 0 {
-                rest = rest.dropFirst(count)
-            } else if number == EAGAIN {
-                return false
-            } else if number != EINTR {
-                close()
-                throw .lost(name, "the other end has closed")
-            }
-        }
-        return true
-    }
-}
-
-// MARK: Receiving
-
-extension GroupSocketConnection {
     /// Receives the next message; returns nil when the peer has finished.
     ///
     /// A partial message at the time limit is kept for the next call.
@@ -198,92 +109,15 @@ extension GroupSocketConnection {
     /// - Throws: ``AppGroupError`` with `timeout`; `connectionLost` if the peer closed without finishing;
     ///   `messageTooLarge`, after which the connection is closed.
     public func receive(timeout: Duration? = nil) throws(AppGroupError) -> [UInt8]? {
-        let wait = SocketWait(timeout, name)
-        try receiving.take(wait)
-        defer { receiving.end() }
-        while true {
-            switch try arrival() {
-            case .message(let message): return message
-            case .finished: return nil
-            case .nothingYet: try wait.step(Int16(POLLIN), at: socket)
-            }
-        }
+        try messages.receive(SocketWait(timeout, name))
     }
 
     /// Receives the next message, for tasks; see the synchronous form.
     public func receive(timeout: Duration? = nil) async throws(AppGroupError) -> [UInt8]? {
-        let wait = SocketWait(timeout, name)
-        try await receiving.take(wait)
-        defer { receiving.end() }
-        while true {
-            switch try arrival() {
-            case .message(let message): return message
-            case .finished: return nil
-            case .nothingYet: try await wait.step(Int16(POLLIN), at: socket.rawValue)
-            }
-        }
+        try await messages.receive(SocketWait(timeout, name))
     }
 
-    private enum Arrival {
-        case message([UInt8])
-        case finished
-        case nothingYet
-    }
-
-    /// Returns the next event without waiting.
-    private func arrival() throws(AppGroupError) -> Arrival {
-        while true {
-            switch incoming.withLock({ $0.isFinished ? .finished : $0.assembler.next() }) {
-            case .message(let message): return .message(message)
-            case .finished:
-                incoming.withLock { $0.isFinished = true }
-                return .finished
-            case .tooLarge(let count):
-                close()
-                throw tooLarge(count)
-            case .needs(let count):
-                if try !pull(count) { return .nothingYet }
-            }
-        }
-    }
-
-    /// Reads at most the given number of bytes; returns whether there were any.
-    private func pull(_ count: Int) throws(AppGroupError) -> Bool {
-        while true {
-            if isBroken.load(ordering: .acquiring) { throw .lost(name, "it was closed") }
-            let result = withUnsafeTemporaryAllocation(byteCount: min(count, 1 << 16), alignment: 1) { space in
-                let got = recv(socket.rawValue, space.baseAddress, space.count, Int32(MSG_DONTWAIT))
-                let number = errno
-                if got > 0 { incoming.withLock { $0.assembler.append(space[..<got]) } }
-                return got < 0 ? -Int(number) : got
-            }
-            switch result {
-            case 1...: return true
-            case -Int(EAGAIN): return false
-            case -Int(EINTR): continue
-            default:
-                close()
-                throw .lost(name, "the other end has closed without having finished")
-            }
-        }
-    }
-
-    private func tooLarge(_ count: Int) -> AppGroupError {
-        .ipc(
-            .messageTooLarge, "send a message through", name.description,
-            "it has \(count) bytes and the limit is \(maximumMessageSize)",
-            "Send less at once, or raise maximumMessageSize at both ends.")
-    }
-}
-
-// MARK: Ending
-
-extension GroupSocketConnection {
     /// Closes the connection: the peer gets `connectionLost`, unless ``finish(timeout:)`` was called before. Releasing
     /// the connection has the same effect.
-    public func close() {
-        isBroken.store(true, ordering: .releasing)
-        // Wakes the waiting calls; the descriptor itself stays open as long as this object exists.
-        shutdown(socket.rawValue, Int32(SHUT_RDWR))
-    }
+    public func close() { messages.close() }
 }

@@ -20,12 +20,11 @@ public final class GroupSocketListener: Sendable {
     /// The socket's path.
     public let path: GroupSocketPath
 
-    private let place: SocketPlace
+    private let acceptor: SocketAcceptor
+    private let sharing: Sharing
     private let rule: PeerRule
     private let maximumMessageSize: Int
-    private let listening: ListeningSocket
     private let refusals = Atomic(0)
-    private let isClosed = Atomic(false)
 
     /// Starts listening.
     ///
@@ -44,12 +43,9 @@ public final class GroupSocketListener: Sendable {
         path = GroupSocketPath(self.name, in: container)
         rule = peers
         self.maximumMessageSize = maximumMessageSize
-        place = try SocketPlace(self.name, in: container, creating: true)
-        listening = try place.listen()
+        sharing = container.sharing
+        acceptor = try SocketAcceptor(try SocketPlace(self.name, in: container, creating: true))
     }
-
-    // Does not wait for the lock: a name that stays is like a dead listener's.
-    deinit { close(.zero) }
 
     /// The number of refused connections since the start: of processes that may not use the container, and of peers
     /// that the rule refuses.
@@ -63,14 +59,7 @@ public final class GroupSocketListener: Sendable {
     ///   call fails.
     public func accept(timeout: Duration? = nil) throws(AppGroupError) -> GroupSocketConnection {
         let wait = SocketWait(timeout, name)
-        while true {
-            switch try next() {
-            case .socket(let socket):
-                if let connection = judged(socket) { return connection }
-            case .noConnection: try wait.step(Int16(POLLIN), at: listening.socket)
-            case .shortage: try wait.pause(Self.patience)
-            }
-        }
+        while true { if let connection = judged(try acceptor.accept(wait)) { return connection } }
     }
 
     /// Returns the next connection, for tasks; see the synchronous form. The rule for peers runs on a thread of its
@@ -78,12 +67,7 @@ public final class GroupSocketListener: Sendable {
     public func accept(timeout: Duration? = nil) async throws(AppGroupError) -> GroupSocketConnection {
         let wait = SocketWait(timeout, name)
         while true {
-            switch try next() {
-            case .socket(let socket):
-                if let connection = try await judgedElsewhere(socket) { return connection }
-            case .noConnection: try await wait.step(Int16(POLLIN), at: listening.socket.rawValue)
-            case .shortage: try await wait.pause(Self.patience)
-            }
+            if let connection = try await judgedElsewhere(try await acceptor.accept(wait)) { return connection }
         }
     }
 
@@ -95,7 +79,7 @@ public final class GroupSocketListener: Sendable {
             do throws(AppGroupError) {
                 return try await self.accept()
             } catch {
-                if error.code == .cancelled || (error.code == .connectionLost && self.isEnded) { return nil }
+                if error.code == .cancelled || (error.code == .connectionLost && self.acceptor.isEnded) { return nil }
                 // Without a consumer no connection would be answered.
                 self.close()
                 throw error
@@ -103,49 +87,16 @@ public final class GroupSocketListener: Sendable {
         }
     }
 
-    private var isEnded: Bool { isClosed.load(ordering: .acquiring) }
-
     /// Stops listening and removes the name. Accepted connections stay open; a second call has no effect.
-    public func close() { close(IPCPlace.lockLimit) }
-
-    private func close(_ limit: Duration) {
-        guard !isClosed.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        // Wakes the waiting calls; the descriptor itself stays open as long as this object exists.
-        shutdown(listening.socket.rawValue, Int32(SHUT_RDWR))
-        place.remove(listening.identity, limit)
-    }
+    public func close() { acceptor.close() }
 }
 
 // MARK: Accepting
 
 extension GroupSocketListener {
-    /// The pause before the next attempt when the system has no resources for accepting.
-    private static let patience = Duration.milliseconds(50)
-    private static let shortages = [EMFILE, ENFILE, ENOBUFS, ENOMEM]
-
-    private enum Acceptance {
-        /// A descriptor that the caller closes.
-        case socket(Int32)
-        case noConnection
-        case shortage
-    }
-
-    /// Accepts the first waiting connection without blocking.
-    private func next() throws(AppGroupError) -> Acceptance {
-        if isEnded { throw .lost(name, "the listener was closed") }
-        switch LocalSocket.accept(listening.socket) {
-        case .success(let accepted): return accepted.map(Acceptance.socket) ?? .noConnection
-        case .failure(let error):
-            if isEnded { throw .lost(name, "the listener was closed") }
-            if Self.shortages.contains(error.number) { return .shortage }
-            throw AppGroupError(
-                FileError(errno: error.number, operation: "accept at", path: path.path), "accept", ipc: name)
-        }
-    }
-
     private func judged(_ socket: Int32) -> GroupSocketConnection? {
         let connected = Descriptor(owning: socket, path: path.path)
-        guard let peer = try? GroupPeer(of: connected, place.sharing, rule) else {
+        guard let peer = try? GroupPeer(of: connected, sharing, rule) else {
             refusals.add(1, ordering: .relaxed)
             return nil
         }

@@ -30,7 +30,7 @@ struct MessageAssembler: Sendable {
         case tooLarge(Int)
     }
 
-    let limit: Int
+    var limit: Int
     private var bytes: [UInt8] = []
 
     init(limit: Int) { self.limit = limit }

@@ -49,7 +49,8 @@ struct SocketPlace: Sendable {
             .acquire(.whole, .exclusive, timeout: limit)
     }
 
-    private var path: String { directory.display(name.name) }
+    /// The socket's path, for messages.
+    var path: String { directory.display(name.name) }
 
     /// Returns whether the name is free or belongs to a socket without a listener. Requires the lock.
     private func isFree() throws(FileError) -> Bool {
@@ -101,6 +102,13 @@ struct SocketPlace: Sendable {
 
 /// A listening socket, with the attributes of its file at the start.
 struct ListeningSocket: ~Copyable {
-    let socket: Descriptor
+    private let socket: Descriptor
     let identity: FileAttributes
+
+    init(socket: consuming Descriptor, identity: FileAttributes) {
+        self.socket = socket
+        self.identity = identity
+    }
+
+    consuming func takeSocket() -> Descriptor { socket }
 }

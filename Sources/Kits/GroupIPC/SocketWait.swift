@@ -6,7 +6,8 @@ internal import SharedFiles
 /// The time limit of a call that waits for a socket. Synchronous forms block the thread; the others end when the task
 /// is cancelled.
 struct SocketWait: Sendable {
-    private let deadline: SuspendingClock.Instant?
+    /// The end of the wait; nil without a limit.
+    let deadline: SuspendingClock.Instant?
     private let name: GroupIPCName
 
     init(_ limit: Duration?, _ name: GroupIPCName) {

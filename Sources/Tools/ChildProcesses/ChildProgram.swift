@@ -17,6 +17,8 @@ package struct ChildProgram {
     private var duplicates: [(descriptor: Int32, target: Int32)] = []
     private var files: [(path: String, flags: Int32, target: Int32)] = []
     private var defaultSignals: [Int32] = []
+    /// The child and what it starts are a process group of their own, with the child's number.
+    package var hasOwnGroup = false
 
     /// - Parameters:
     ///   - arguments: The words of the command line, the program's name first.
@@ -52,6 +54,7 @@ package struct ChildProgram {
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
         setSignals(&attributes)
+        if hasOwnGroup { posix_spawnattr_setpgroup(&attributes, 0) }
         let words = arguments.map { strdup($0) } + [nil]
         let variables = environment.map { $0.map { strdup($0) } + [nil] }
         defer { for text in words + (variables ?? []) { free(text) } }
@@ -83,7 +86,8 @@ package struct ChildProgram {
         sigemptyset(&defaults)
         for number in defaultSignals { sigaddset(&defaults, number) }
         posix_spawnattr_setsigdefault(&attributes, &defaults)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+        let group = hasOwnGroup ? POSIX_SPAWN_SETPGROUP : 0
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | group))
     }
 }
 

@@ -16,7 +16,8 @@ struct Sealctl: ParsableCommand {
         subcommands: [
             InitCommand.self, PutCommand.self, GetCommand.self, ListCommand.self, WatchCommand.self,
             HistoryCommand.self, EditCommand.self, DeleteCommand.self, SnapshotCommand.self,
-            FileCommand.self, MailboxCommand.self, EncryptCommand.self, DecryptCommand.self, InspectCommand.self,
+            FileCommand.self, MailboxCommand.self, ChannelCommand.self, EncryptCommand.self, DecryptCommand.self,
+            InspectCommand.self,
             ExplainCommand.self,
             AuditCommand.self,
             VaultCommand.self, ExecCommand.self, WriterCommand.self, RosterCommand.self,

@@ -54,6 +54,20 @@ extension AppGroupError.Code {
     public static let messageTooLarge = Self(rawValue: "messageTooLarge")
 }
 
+// Channels.
+extension AppGroupError.Code {
+    /// The other end did not prove that it holds the group's keys, or a message of it was changed.
+    public static let peerUnproven = Self(rawValue: "peerUnproven")
+    /// The other end answers as many requests as it takes at a time. The request was not handled.
+    public static let peerBusy = Self(rawValue: "peerBusy")
+    /// The other end could not answer the request; the reason is the other end's.
+    public static let requestFailed = Self(rawValue: "requestFailed")
+    /// A request or a reply could not be encoded, or is not a value of the expected type.
+    public static let malformedMessage = Self(rawValue: "malformedMessage")
+    /// The group's keys cannot be used; the reason is the vault's.
+    public static let keysUnavailable = Self(rawValue: "keysUnavailable")
+}
+
 extension AppGroupError {
     /// Creates an error about a name.
     package static func ipc(

@@ -60,6 +60,12 @@ int64_t clinux_get_attribute(int32_t file, const char *name, void *buffer, uint6
 // accept4(2) with SOCK_CLOEXEC and SOCK_NONBLOCK: no child that is started at the same time inherits the connection.
 int32_t clinux_accept(int32_t listener);
 
+// pipe2(2), closed on exec; reading never blocks. -errno on failure.
+int32_t clinux_pipe(int32_t ends[2]);
+
+// memfd_create(2), closed on exec: a file in memory without a name. -errno on failure.
+int32_t clinux_memory_file(const char *name);
+
 // secure_getenv(3): NULL in a process that has more rights than its caller. No system call; the string is the
 // environment's own and is valid until the environment is changed.
 const char *clinux_secure_getenv(const char *name);

@@ -47,6 +47,46 @@ int32_t clinux_shm_detach(const void *address);
 // SO_PEERPIDFD of socket(7), Linux 6.5: a descriptor of the process at the other end, closed on exec. -ENOPROTOOPT before.
 int32_t clinux_peer_pidfd(int32_t socket);
 
+// pidfd_open(2), closed on exec.
+int32_t clinux_pidfd_open(int32_t process);
+
+// The process that sent bytes through a UNIX domain socket (SCM_CREDENTIALS of unix(7)), checked by the kernel.
+typedef struct {
+    int32_t process;
+    uint32_t user;
+    uint32_t group;
+    // 0 if the bytes came without credentials.
+    int32_t is_known;
+} clinux_sender;
+
+// SO_PASSCRED: a socket receives credentials only after this.
+int32_t clinux_pass_credentials(int32_t socket);
+// sendmsg(2) with this process's effective ids, MSG_NOSIGNAL and MSG_DONTWAIT. The number of bytes or -errno.
+int64_t clinux_send_credentials(int32_t socket, const void *bytes, uint64_t size);
+// recvmsg(2) with MSG_DONTWAIT. The number of bytes or -errno. Descriptors that came with the bytes are not accepted.
+int64_t clinux_receive_credentials(int32_t socket, void *bytes, uint64_t size, clinux_sender *sender);
+// 1 for a listening UNIX domain socket of the type SOCK_STREAM, 0 for any other descriptor. Writes its path of at most
+// 108 bytes, terminated by zero and empty for none.
+int32_t clinux_listening_path(int32_t socket, char path[109]);
+// A duplicate. Both are closed on exec and non-blocking from then on; -errno.
+int32_t clinux_adopt(int32_t descriptor);
+
+// epoll(7), closed on exec; -errno.
+int32_t clinux_epoll(void);
+// Reports a descriptor once, when one of the events of poll(2) arrives. A further call sets other events.
+int32_t clinux_epoll_arm(int32_t epoll, int32_t descriptor, uint32_t events);
+// Reports a descriptor as long as it is readable.
+int32_t clinux_epoll_watch(int32_t epoll, int32_t descriptor);
+
+typedef struct {
+    int32_t descriptor;
+    // As poll(2) has them.
+    uint32_t events;
+} clinux_readiness;
+
+// The number of ready descriptors, at most 64; 0 after the milliseconds, -1 for no limit; -errno.
+int32_t clinux_epoll_wait(int32_t epoll, clinux_readiness ready[64], int32_t milliseconds);
+
 // Atomic access to eight aligned bytes that other processes change. No system call.
 static inline uint64_t clinux_load_acquire(const void *place) {
     return __atomic_load_n((const uint64_t *)place, __ATOMIC_ACQUIRE);

@@ -40,6 +40,14 @@ int csodium_xchacha20poly1305_open(uint8_t *out, const uint8_t *sealed, size_t s
                                    const uint8_t *associated, size_t associated_length,
                                    const uint8_t *nonce, const uint8_t *key);
 
+// ChaCha20-Poly1305 (RFC 8439): key 32, nonce 12; out has plaintext length + 16 / sealed length - 16. As above otherwise.
+int csodium_chacha20poly1305_seal(uint8_t *out, const uint8_t *plaintext, size_t plaintext_length,
+                                  const uint8_t *associated, size_t associated_length,
+                                  const uint8_t *nonce, const uint8_t *key);
+int csodium_chacha20poly1305_open(uint8_t *out, const uint8_t *sealed, size_t sealed_length,
+                                  const uint8_t *associated, size_t associated_length,
+                                  const uint8_t *nonce, const uint8_t *key);
+
 // 1 where the processor has the instructions that libsodium needs for AES-256-GCM (AES-NI and CLMUL, or ARM's), else 0.
 int csodium_aes256gcm_available(void);
 // AES-256-GCM (NIST SP 800-38D): key 32, nonce 12; out has sealed length - 16. Only where it is available. The tag is checked

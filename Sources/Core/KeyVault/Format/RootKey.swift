@@ -17,6 +17,7 @@ extension Personalization {
     static let watermarkCommitment = Personalization("SealedState.vwc2")
     static let nameTagsKey = Personalization("SealedState.vnk2")
     static let wrappingNonce = Personalization("SealedState.vno2")
+    static let channelKey = Personalization("SealedState.chk1")
 }
 
 /// The root of a compartment: 32 random bytes from which every other key of the compartment is derived.

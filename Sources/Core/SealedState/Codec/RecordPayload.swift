@@ -70,8 +70,8 @@ package final class RecordPayload {
 }
 
 /// Describes the failed field of decoding or encoding, without the values that were found.
-enum CodingFault {
-    static func describe(_ error: any Error) -> String {
+package enum CodingFault {
+    package static func describe(_ error: any Error) -> String {
         switch error {
         case DecodingError.keyNotFound(let key, let context): "\(path(context.codingPath + [key])) is missing."
         case DecodingError.typeMismatch(let type, let context): "\(path(context.codingPath)) is not of type \(type)."

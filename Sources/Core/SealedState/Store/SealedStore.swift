@@ -40,7 +40,7 @@ public final class SealedStore: Sendable {
     /// moved away, removed or replaced.
     package var isInPlace: Bool { reader.isPresent }
     package var places: RecordPlaces { reader.places }
-    var authority: RosterAuthority? { reader.authority }
+    package var authority: RosterAuthority? { reader.authority }
 
     /// Opens the group's container and vault, and creates them if they do not exist. Blocks the calling thread; code of
     /// tasks uses `SealedStore.open` instead.

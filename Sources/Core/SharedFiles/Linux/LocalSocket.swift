@@ -135,6 +135,10 @@ extension LocalSocket {
         package let user: UInt32
         /// Effective unix group.
         package let group: UInt32
+
+        package init(process: Int32, user: UInt32, group: UInt32) {
+            (self.process, self.user, self.group) = (process, user, group)
+        }
     }
 
     /// Returns the peer's credentials; nil if the kernel has none.

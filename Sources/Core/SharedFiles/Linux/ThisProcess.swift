@@ -1,5 +1,5 @@
 internal import CLinux
-internal import Glibc
+package import Glibc
 
 /// The arguments that this process was started with.
 ///
@@ -37,13 +37,13 @@ package enum ProcessMemory {
 }
 
 /// The owners whose directories are trusted.
-enum TrustedOwner {
+package enum TrustedOwner {
     /// Returns `true` for the effective user and root; inside a user namespace also for the owner that represents all
     /// users outside it.
     ///
     /// A sandbox that maps only its own user sees root's directories as owned by the "overflow user ID"
     /// (user_namespaces(7)). The real owner cannot be determined from inside.
-    static func includes(_ owner: uid_t, for user: uid_t = geteuid()) -> Bool {
+    package static func includes(_ owner: uid_t, for user: uid_t = geteuid()) -> Bool {
         owner == user || owner == 0 || (owner == overflow && !IdentityMap.users.isComplete)
     }
 

@@ -3,7 +3,8 @@ internal import Glibc
 internal import SharedFiles
 internal import Synchronization
 
-/// The thread that waits for the sockets of all tasks, by poll(2): an idle connection costs no thread.
+/// The thread that waits for the sockets of all tasks, by epoll(7): an idle connection costs no thread, and a new wait
+/// does not wake it.
 ///
 /// A caller keeps its socket open until its wait ends.
 final class SocketPoll: Sendable {
@@ -19,50 +20,96 @@ final class SocketPoll: Sendable {
         let socket: Int32
         let events: Int16
         let deadline: SuspendingClock.Instant?
-        let withdrawal: Withdrawal
         let continuation: CheckedContinuation<Outcome, Never>
+        /// The time at which the caller examines its socket itself, because the system cannot watch it.
+        var look: SuspendingClock.Instant?
 
-        /// Returns the outcome; nil if the wait continues.
-        func outcome(_ found: Int16, at now: SuspendingClock.Instant) -> Outcome? {
-            if withdrawal.isAskedFor { return .cancelled }
-            if found != 0 { return .ready }
-            return deadline.map { $0 <= now } == true ? .timeout : nil
+        var end: SuspendingClock.Instant? { [look, deadline].compactMap { $0 }.min() }
+
+        /// Returns the outcome of a wait without an event; nil if it continues.
+        func outcome(at now: SuspendingClock.Instant) -> Outcome? {
+            if let deadline, deadline <= now { return .timeout }
+            return look.map { $0 <= now } == true ? .ready : nil
         }
     }
 
     private struct State: Sendable {
-        var waiters: [Waiter] = []
+        var epoll: Int32 = -1
+        var last: UInt64 = 0
+        var waiters: [UInt64: Waiter] = [:]
+        var numbers: [Int32: [UInt64]] = [:]
         var isRunning = false
+        /// The time at which the thread looks for ended waits; nil for none.
+        var alarm: SuspendingClock.Instant?
+
+        mutating func take(_ id: UInt64) -> Waiter? {
+            guard let waiter = waiters.removeValue(forKey: id) else { return nil }
+            numbers[waiter.socket]?.removeAll { $0 == id }
+            if numbers[waiter.socket]?.isEmpty == true { numbers[waiter.socket] = nil }
+            return waiter
+        }
+
+        /// Has the system report the events that the waiters of a socket wait for.
+        mutating func arm(_ socket: Int32) {
+            let ids = numbers[socket] ?? []
+            let events = ids.reduce(Int16(0)) { $0 | (waiters[$1]?.events ?? 0) }
+            guard events != 0, clinux_epoll_arm(epoll, socket, UInt32(events)) < 0 else { return }
+            for id in ids { waiters[id]?.look = .now + SocketPoll.patience }
+        }
     }
 
     private let state = Mutex(State())
     private let thread = BlockingThreadPool(named: "group-sockets", most: 1)
-    /// Negative if no descriptor was available: the thread then checks for new waiters twenty times a second.
+    /// Negative if no descriptor was available.
     private let waker = clinux_eventfd()
+    /// The pause before a socket is examined again that the system cannot watch, for lack of descriptors or memory.
+    private static let patience = Duration.milliseconds(50)
 
     /// Waits until a socket is ready, the time is over, or the task is cancelled.
+    ///
+    /// - Parameters:
+    ///   - events: Of poll(2); none for the time alone.
+    ///   - socket: -1 for none.
     func wait(for events: Int16, at socket: Int32, until deadline: SuspendingClock.Instant?) async -> Outcome {
-        let withdrawal = Withdrawal()
+        let id = state.withLock { state in
+            state.last += 1
+            return state.last
+        }
+        let isWithdrawn = Withdrawal()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                add(
-                    Waiter(
-                        socket: socket, events: events, deadline: deadline, withdrawal: withdrawal,
-                        continuation: continuation))
+                add(Waiter(socket: socket, events: events, deadline: deadline, continuation: continuation), id)
+                if isWithdrawn.isAskedFor { settle(id, .cancelled) }
             }
         } onCancel: {
-            withdrawal.ask()
-            wake()
+            isWithdrawn.ask()
+            settle(id, .cancelled)
         }
     }
 
-    private func add(_ waiter: Waiter) {
-        let isFirst = state.withLock { state in
-            state.waiters.append(waiter)
+    private func add(_ waiter: Waiter, _ id: UInt64) {
+        let (isFirst, isEarlier) = state.withLock { state in
+            if state.epoll < 0 { state.epoll = opened() }
+            state.waiters[id] = waiter
+            if waiter.socket >= 0 {
+                state.numbers[waiter.socket, default: []].append(id)
+                state.arm(waiter.socket)
+            }
             defer { state.isRunning = true }
-            return !state.isRunning
+            let alarm = state.alarm
+            return (!state.isRunning, state.waiters[id]?.end.map { end in alarm.map { end < $0 } ?? true } ?? false)
         }
-        if isFirst { start() } else { wake() }
+        if isFirst { start() } else if isEarlier { wake() }
+    }
+
+    private func opened() -> Int32 {
+        let epoll = clinux_epoll()
+        if epoll >= 0 && waker >= 0 { _ = clinux_epoll_watch(epoll, waker) }
+        return epoll
+    }
+
+    private func settle(_ id: UInt64, _ outcome: Outcome) {
+        state.withLock { $0.take(id) }?.continuation.resume(returning: outcome)
     }
 
     private func start() {
@@ -71,9 +118,12 @@ final class SocketPoll: Sendable {
                 try await thread.run(atMost: nil, "wait for", "sockets") { _ in self.run() }
             } catch {
                 // No thread available: the callers check their sockets themselves and wait again.
-                try? await Task.sleep(for: .milliseconds(50))
-                state.withLock { $0.isRunning = false }
-                settle { _ in .ready }
+                try? await Task.sleep(for: Self.patience)
+                let ids = state.withLock { state in
+                    state.isRunning = false
+                    return Array(state.waiters.keys)
+                }
+                for id in ids { settle(id, .ready) }
             }
         }
     }
@@ -87,42 +137,66 @@ final class SocketPoll: Sendable {
     // MARK: The thread
 
     private func run() {
-        while let waiters = currentWaiters() {
-            var requests = waiters.map { pollfd(fd: $0.socket, events: $0.events, revents: 0) }
-            requests.append(pollfd(fd: waker, events: Int16(POLLIN), revents: 0))
-            _ = poll(&requests, nfds_t(requests.count), limit(of: waiters))
-            var count: UInt64 = 0
-            if requests.last?.revents != 0 { _ = read(waker, &count, MemoryLayout<UInt64>.size) }
-            let now = SuspendingClock.now
-            // New waiters are after the polled ones.
-            settle { index in index < waiters.count ? waiters[index].outcome(requests[index].revents, at: now) : nil }
+        var ready = [clinux_readiness](repeating: clinux_readiness(), count: 64)
+        while let (epoll, limit) = next() {
+            let count = epoll < 0 ? idle(limit) : clinux_epoll_wait(epoll, &ready, limit)
+            for place in ready.prefix(Int(max(0, count))) { report(place) }
+            settleEnded()
         }
     }
 
-    /// Returns the current waiters; nil if there are no more, so that the thread ends.
-    private func currentWaiters() -> [Waiter]? {
+    /// Sleeps as long as there is nothing to wait with.
+    private func idle(_ limit: Int32) -> Int32 {
+        var request = timespec(tv_sec: 0, tv_nsec: Int(limit < 0 ? 50 : min(limit, 50)) * 1_000_000)
+        nanosleep(&request, nil)
+        return 0
+    }
+
+    /// Returns the descriptor to wait with, and the milliseconds until the first deadline; nil if there are no more
+    /// waiters, so that the thread ends.
+    private func next() -> (Int32, Int32)? {
         state.withLock { state in
-            if state.waiters.isEmpty { state.isRunning = false }
-            return state.isRunning ? state.waiters : nil
+            guard !state.waiters.isEmpty else {
+                state.isRunning = false
+                return nil
+            }
+            state.alarm = state.waiters.values.lazy.compactMap(\.end).min()
+            // Without a descriptor to wake it the thread looks for new deadlines twenty times a second.
+            let longest = waker < 0 ? Self.patience : .seconds(86_400)
+            guard waker < 0 || state.alarm != nil else { return (state.epoll, -1) }
+            let rest = state.alarm.map { max(.zero, min($0 - .now, longest)) } ?? longest
+            let (seconds, attoseconds) = rest.components
+            return (state.epoll, Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000) + 1)
         }
     }
 
-    /// Returns the milliseconds until the first deadline; -1 without deadlines.
-    private func limit(of waiters: [Waiter]) -> Int32 {
-        if waiters.contains(where: \.withdrawal.isAskedFor) { return 0 }
-        let longest = waker < 0 ? Duration.milliseconds(50) : .seconds(86_400)
-        guard let deadline = waiters.compactMap(\.deadline).min() else { return waker < 0 ? 50 : -1 }
-        let (seconds, attoseconds) = max(.zero, min(deadline - .now, longest)).components
-        return Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000) + 1
+    private func report(_ place: clinux_readiness) {
+        guard place.descriptor != waker else {
+            var count: UInt64 = 0
+            _ = read(waker, &count, MemoryLayout<UInt64>.size)
+            return
+        }
+        let found = Int16(truncatingIfNeeded: place.events)
+        let ended = state.withLock { state in
+            // An error or an end concerns every waiter.
+            let isOver = found & Int16(POLLERR | POLLHUP) != 0
+            let ids = (state.numbers[place.descriptor] ?? []).filter { id in
+                isOver || (state.waiters[id]?.events ?? 0) & found != 0
+            }
+            defer { state.arm(place.descriptor) }
+            return ids.compactMap { state.take($0) }
+        }
+        for waiter in ended { waiter.continuation.resume(returning: .ready) }
     }
 
-    private func settle(_ outcome: (Int) -> Outcome?) {
-        let settled = state.withLock { state in
-            let outcomes = state.waiters.indices.map(outcome)
-            defer { state.waiters = zip(state.waiters, outcomes).compactMap { $1 == nil ? $0 : nil } }
-            return zip(state.waiters, outcomes).compactMap { waiter, outcome in outcome.map { (waiter, $0) } }
+    private func settleEnded() {
+        let now = SuspendingClock.now
+        let ended = state.withLock { state -> [(Waiter, Outcome)] in
+            guard state.alarm.map({ $0 <= now }) ?? false else { return [] }
+            return state.waiters.compactMap { id, waiter in waiter.outcome(at: now).map { (id, $0) } }
+                .compactMap { id, outcome in state.take(id).map { ($0, outcome) } }
         }
-        for (waiter, outcome) in settled { waiter.continuation.resume(returning: outcome) }
+        for (waiter, outcome) in ended { waiter.continuation.resume(returning: outcome) }
     }
 }
 

@@ -152,9 +152,16 @@ extension MailView {
     /// The JSON of the message in one line, or its bytes in Base64 for another codec.
     var message: JSONText {
         guard codec == .json else { return .string(Data(payload).base64EncodedString()) }
+        return .oneLine(payload)
+    }
+}
+
+extension JSONText {
+    /// JSON in one line.
+    static func oneLine(_ json: some Collection<UInt8>) -> JSONText {
         // A string of JSON has no line feed or tab: each of them is space between values.
         let isSpace: Set<UInt8> = [0x09, 0x0A, 0x0D]
-        return .verbatim(String(decoding: payload.map { isSpace.contains($0) ? 0x20 : $0 }, as: UTF8.self))
+        return .verbatim(String(decoding: json.map { isSpace.contains($0) ? 0x20 : $0 }, as: UTF8.self))
     }
 }
 

@@ -159,6 +159,10 @@ enum StatusTable {
         .malformedEntitlements: .dataError, .unresolvedVariable: .dataError, .damagedRegistry: .dataError,
         .ambiguousContainer: .configuration, .registryBusy: .temporary, .notAMember: .notFound,
         .containerAway: .notFound, .tooManyMembers: .unavailable, .wrongStyle: .unavailable, .notInTrash: .notFound,
+        .nobodyListens: .notFound, .socketInUse: .unavailable, .peerRefused: .noPermission,
+        .peerUnknown: .noPermission, .peerUnproven: .noPermission, .peerBusy: .temporary, .timeout: .temporary,
+        .cancelled: .temporary, .connectionLost: .inputOutput, .messageTooLarge: .dataError,
+        .malformedMessage: .dataError, .requestFailed: .unavailable, .keysUnavailable: .configuration,
     ]
 
     private static let audit: [AuditError.Code: ExitStatus] = [

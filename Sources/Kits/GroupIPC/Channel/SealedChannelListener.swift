@@ -1,0 +1,215 @@
+public import AppGroups
+internal import CryptoPrimitives
+internal import Glibc
+public import SealedState
+internal import SharedFiles
+internal import Synchronization
+
+/// Answers the requests of other programs of the group.
+///
+/// ```swift
+/// let listener = try store.channelListener("thumbnails")
+/// try await listener.serve { (request: Thumbnail, peer) in try picture(of: request) }
+/// ```
+///
+/// It listens in the group's container, or at the socket that systemd passed to the process for it
+/// (docs/guides/channels.md): `sealedstate/<group>/<name>` below the runtime directory.
+public final class SealedChannelListener: Sendable {
+    /// The numbers that bound the work that peers cause.
+    public struct Limits: Sendable, Hashable {
+        /// The connections at a time; others wait in the system's queue. 256 unless stated.
+        public var connections = 256
+        /// The requests of one connection that are answered at a time; more are refused as busy. 16 unless stated.
+        public var requests = 16
+        /// The largest request and reply in bytes; both ends state the same. 1 MiB unless stated.
+        public var messageSize = SealedChannel.defaultMessageSize
+
+        /// The defaults.
+        public init() {}
+    }
+
+    /// The channel's name within the group.
+    public var name: GroupIPCName { settings.name }
+    /// The service manager passed the socket to this process. It is then never shut down and never removed.
+    public var isActivated: Bool { acceptor.isAdopted }
+
+    private let settings: ChannelSettings
+    private let limits: Limits
+    private let acceptor: SocketAcceptor
+    private let refusals = Atomic(0)
+    private let connections = Atomic(0)
+    /// The connections whose other end has not proved anything yet.
+    private let unproven = Atomic(0)
+    private let serving = Mutex<[Task<AppGroupError?, Never>]>([])
+
+    init(_ settings: ChannelSettings, _ limits: Limits, _ acceptor: SocketAcceptor) {
+        self.settings = settings
+        self.limits = limits
+        self.acceptor = acceptor
+    }
+
+    /// The number of connections that were refused since the start: those of processes that did not prove that they
+    /// hold the group's keys, and those that the rule for peers refuses.
+    public var refusedConnections: Int { refusals.load(ordering: .relaxed) }
+
+    /// Answers requests until the task is cancelled or the listener is closed.
+    ///
+    /// A peer that leaves, or withdraws a request, cancels the tasks that answer it. After the end of this call no
+    /// answer is in progress.
+    /// - Parameter answer: Called in a task of its own for each request, with the process that sent it. An error that it
+    ///   throws is the peer's `requestFailed`, with its description of at most 1,024 bytes as the reason.
+    /// - Throws: ``AppGroupError`` with `file` if the system call for accepting fails; `keysUnavailable` if the group's
+    ///   keys cannot be used any more, with the vault's reason.
+    public func serve<Request: Decodable & Sendable, Reply: Encodable & Sendable>(
+        _ answer: @escaping @Sendable (_ request: Request, _ peer: GroupPeer) async throws -> Reply
+    ) async throws(AppGroupError) {
+        let settings = settings
+        try await serveRequests { (encoded, peer) throws(ChannelFailure) in
+            let request: Request
+            do throws(AppGroupError) { request = try settings.decode(Request.self, from: encoded) } catch {
+                throw ChannelFailure(code: .malformed, reason: "the request is not usable: \(error.reason)")
+            }
+            let reply: Reply
+            do { reply = try await answer(request, peer) } catch {
+                throw ChannelFailure(code: .failed, reason: "\(error)")
+            }
+            do throws(AppGroupError) { return try settings.encode(reply) } catch {
+                throw ChannelFailure(code: .failed, reason: "the reply is not usable: \(error.reason)")
+            }
+        }
+    }
+
+    /// Answers requests in JSON, which is checked, as the answers are.
+    package func serveJSON(
+        _ answer: @escaping @Sendable (_ request: [UInt8], _ peer: GroupPeer) async throws -> [UInt8]
+    ) async throws(AppGroupError) {
+        let settings = settings
+        try await serveRequests { (encoded, peer) throws(ChannelFailure) in
+            do throws(AppGroupError) { try settings.check(encoded) } catch {
+                throw ChannelFailure(code: .malformed, reason: "the request is not usable: \(error.reason)")
+            }
+            do {
+                let reply = try await answer(encoded, peer)
+                try settings.check(reply)
+                return reply
+            } catch {
+                throw ChannelFailure(code: .failed, reason: (error as? AppGroupError)?.reason ?? "\(error)")
+            }
+        }
+    }
+
+    /// Ends ``serve(_:)``, and the answers in progress. A socket that this listener created is removed.
+    public func close() {
+        acceptor.close()
+        for task in serving.withLock({ $0 }) { task.cancel() }
+    }
+
+    private func serveRequests(_ answer: @escaping ChannelAnswer) async throws(AppGroupError) {
+        let task = Task { await self.run(answer) }
+        serving.withLock { $0.append(task) }
+        if acceptor.isEnded { task.cancel() }
+        let failure = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        serving.withLock { $0.removeAll { $0 == task } }
+        if let failure { throw failure }
+    }
+
+    /// Returns the reason why no connection can be answered any more; nil at an intended end.
+    private func run(_ answer: @escaping ChannelAnswer) async -> AppGroupError? {
+        do {
+            try await withThrowingDiscardingTaskGroup { group in
+                while true {
+                    let socket = try await accepted()
+                    group.addTask {
+                        defer { self.connections.subtract(1, ordering: .acquiringAndReleasing) }
+                        try await self.attend(socket, answer)
+                    }
+                }
+            }
+            return nil
+        } catch {
+            let failure = error as? AppGroupError
+            return failure?.code == .cancelled || acceptor.isEnded ? nil : failure
+        }
+    }
+
+    /// Returns the next connection when there is room for it.
+    private func accepted() async throws(AppGroupError) -> Int32 {
+        let wait = SocketWait(nil, name)
+        while connections.load(ordering: .acquiring) >= max(1, limits.connections)
+            || unproven.load(ordering: .acquiring) >= Self.mostUnproven
+        {
+            try await wait.pause(.milliseconds(20))
+        }
+        let socket = try await acceptor.accept(wait)
+        connections.add(1, ordering: .acquiringAndReleasing)
+        return socket
+    }
+
+    /// The number of connections at a time whose other end has not proved anything yet.
+    private static let mostUnproven = 64
+    /// The time that a peer has to prove that it holds the group's keys.
+    private static let handshakeLimit = Duration.seconds(5)
+
+    /// Serves one connection until it ends.
+    ///
+    /// - Parameter socket: A descriptor, which is closed at the end.
+    /// - Throws: `AppGroupError` with `keysUnavailable`.
+    private func attend(_ socket: Int32, _ answer: @escaping ChannelAnswer) async throws(AppGroupError) {
+        do throws(AppGroupError) {
+            let (connection, peer) = try await met(Descriptor(owning: socket, path: name.description))
+            await ChannelAnswers(connection, peer, limits, answer).run()
+        } catch {
+            switch error.code {
+            case .peerUnproven, .peerRefused, .peerUnknown: refusals.add(1, ordering: .relaxed)
+            case .keysUnavailable: throw error
+            default: break
+            }
+        }
+    }
+
+    private func met(
+        _ socket: consuming Descriptor
+    ) async throws(AppGroupError) -> (ChannelConnection, GroupPeer) {
+        unproven.add(1, ordering: .acquiringAndReleasing)
+        defer { unproven.subtract(1, ordering: .acquiringAndReleasing) }
+        let wait = SocketWait(Self.handshakeLimit, name)
+        let connection = try await ChannelConnection.answer(socket, settings, wait)
+        let peer: GroupPeer
+        do throws(AppGroupError) { peer = try await connection.meet(wait) } catch {
+            if error.code == .peerRefused || error.code == .peerUnknown {
+                try? await connection.send(.failure(ChannelFailure(code: .refused), of: 0), wait)
+            }
+            throw error
+        }
+        try await connection.introduce(wait)
+        return (connection, peer)
+    }
+}
+
+extension SealedStore {
+    /// Listens for the requests of other programs of the group: at the socket that systemd passed to this process for
+    /// the name, else in the group's container.
+    ///
+    /// - Parameters:
+    ///   - name: The name within the group; see ``GroupIPCName``.
+    ///   - peers: The rule for peers, among the processes that hold the group's keys.
+    /// - Throws: ``AppGroupError`` with `invalidIPCName`; `socketInUse` if another process listens under that name, or
+    ///   another kind of file has it; `containerMissing`; `file`.
+    public func channelListener(
+        _ name: String, peers: PeerRule = .anyMember,
+        limits: SealedChannelListener.Limits = SealedChannelListener.Limits()
+    ) throws(AppGroupError) -> SealedChannelListener {
+        let settings = ChannelSettings(
+            store: self, name: try GroupIPCName(name, in: group), peers: peers, maximumMessageSize: limits.messageSize)
+        let place = try settings.place()
+        if let adopted = try place.adoptedSocket() {
+            return SealedChannelListener(settings, limits, SocketAcceptor(settings.name, adopted: adopted))
+        }
+        let own = try SocketPlace(settings.name, in: place.container, creating: true)
+        return SealedChannelListener(settings, limits, try SocketAcceptor(own))
+    }
+}

@@ -1,0 +1,182 @@
+import CryptoPrimitives
+import Glibc
+import SealedState
+import Sealing
+import SharedFiles
+import TestSupport
+import Testing
+
+@testable import AppGroups
+@testable import GroupIPC
+@testable import KeyVault
+
+/// Tests of what an end must prove: the group's keys, and a writer's key.
+@Suite(.timeLimit(.minutes(10))) struct ChannelProofTests {
+    private static func wait(_ sandbox: ChannelSandbox) throws -> SocketWait {
+        SocketWait(.seconds(300), try GroupIPCName("c", in: sandbox.ipc.group))
+    }
+
+    private func settings(_ sandbox: ChannelSandbox) throws -> ChannelSettings {
+        ChannelSettings(
+            store: sandbox.store, name: try GroupIPCName("c", in: sandbox.ipc.group), peers: .anyMember,
+            maximumMessageSize: 1000)
+    }
+
+    private func socket(_ settings: ChannelSettings) throws -> MessageSocket {
+        guard let socket = try settings.place().connectAtOnce() else { throw Unanswerable() }
+        return MessageSocket(socket, settings.name, settings.largestFrame, firstMessageSize: 49)
+    }
+
+    private func handshake(_ key: borrowing SecretBytes, _ prologue: [UInt8]) throws -> NoiseHandshake {
+        NoiseHandshake(.initiator, presharedKey: key, prologue: prologue, ephemeral: try .random())
+    }
+
+    @Test(arguments: ["foreign keys", "another channel", "another group", "noise", "short", "long", "another version"])
+    func whoDoesNotHoldTheKeysIsRefused(_ kind: String) async throws {
+        let sandbox = try await ChannelSandbox()
+        try await sandbox.whileServing { listener in
+            let (settings, wait) = (try settings(sandbox), try Self.wait(sandbox))
+            let messages = try socket(settings)
+            messages.acceptFullMessages()
+            let key = try sandbox.store.vault.channelKey()
+            let prologue: [UInt8] =
+                switch kind {
+                case "another channel": Array("SealedState channel 1\0\(settings.store.group)\0d".utf8)
+                case "another group": Array("SealedState channel 1\0group.other\0c".utf8)
+                default: settings.prologue
+                }
+            var noise = try handshake(key.secret, prologue)
+            if kind == "foreign keys" { noise = try handshake(SecretBytes.random(count: 32), prologue) }
+            var message = try noise.write(kind == "another version" ? [2] : [1])
+            if kind == "noise" { message = [UInt8](repeating: 7, count: 49) }
+            if kind == "short" { message = [] }
+            if kind == "long" { message += [0] }
+            try await messages.send(message, wait)
+            #expect(await sandbox.code { _ = try await messages.receive(wait) } == .connectionLost)
+            try await sandbox.until { listener.refusedConnections == 1 }
+        }
+        #expect(sandbox.requests == 0)
+    }
+
+    /// The bytes of a client are sent again to the same listener.
+    @Test func aRecordedSessionIsRefused() async throws {
+        let sandbox = try await ChannelSandbox()
+        try await sandbox.whileServing { listener in
+            let (settings, wait) = (try settings(sandbox), try Self.wait(sandbox))
+            let messages = try socket(settings)
+            var noise = try handshake(try sandbox.store.vault.channelKey().secret, settings.prologue)
+            let first = try noise.write([1])
+            try await messages.send(first, wait)
+            let second = try #require(try await messages.receive(wait))
+            messages.acceptFullMessages()
+            _ = try noise.read(second)
+            var transport = noise.transport()
+            let introduction = try ChannelSealing.seal(
+                ChannelFrame(kind: .introduction, id: 0), &transport.sending)
+            let request = try ChannelSealing.seal(
+                ChannelFrame(kind: .request, id: 1, body: Array(#"{"text":"a"}"#.utf8)), &transport.sending)
+            for message in [introduction, request] { try await messages.send(message, wait) }
+            _ = try await messages.receive(wait)
+            let reply = try #require(try await messages.receive(wait))
+            #expect(!reply.isEmpty)
+            #expect(sandbox.requests == 1)
+
+            let again = try socket(settings)
+            for message in [first, introduction, request] { try? await again.send(message, wait) }
+            let answer = try #require(try await again.receive(wait))
+            #expect(answer != second)
+            #expect(await sandbox.code { _ = try await again.receive(wait) } == .connectionLost)
+            try await sandbox.until { listener.refusedConnections == 1 }
+        }
+        #expect(sandbox.requests == 1)
+    }
+
+    /// A process that listens in the place of another one, without the keys.
+    @Test(arguments: ["echo", "silence", "end"]) func aListenerWithoutTheKeysGetsNothing(_ kind: String) async throws {
+        let sandbox = try await ChannelSandbox()
+        let listener = try GroupSocketListener("c", in: sandbox.ipc.container)
+        let imposter = Task {
+            let connection = try await listener.accept(timeout: .seconds(300))
+            guard let first = try await connection.receive(timeout: .seconds(300)) else { return }
+            if kind == "echo" { try await connection.send(first) }
+            if kind != "end" { _ = try? await connection.receive(timeout: .seconds(300)) }
+        }
+        let channel = try sandbox.channel()
+        let limit: Duration = kind == "silence" ? .milliseconds(200) : .seconds(300)
+        let code = await sandbox.code { let _: Answer = try await channel.call(Question(text: "a"), timeout: limit) }
+        #expect(code == (kind == "silence" ? .timeout : .peerUnproven))
+        imposter.cancel()
+        _ = try? await imposter.value
+    }
+
+    // MARK: Writers
+
+    /// The group's stores: without a writer's key, with that of a writer of the roster, and with one that is not in it.
+    private func stores(
+        _ sandbox: ChannelSandbox
+    ) async throws -> (plain: SealedStore, app: SealedStore, other: SealedStore) {
+        let team = try TeamKey.random()
+        let app = try WriterKey.random()
+        let roster = Roster(
+            group: sandbox.ipc.group.identifier, id: SecureRandom.bytes(count: 16).withRawBytes { Bytes16($0) },
+            version: 1, signedAt: 1, team: team.publicKey, writers: [Roster.Writer(app.publicKey, label: "app")],
+            rules: [Roster.Rule(try GovernedPattern("note"), grants: [app.id: .all])])
+        try SystemFile.write(
+            sandbox.ipc.path(".sealedstate.roster"), try SignedRoster(signing: roster, with: team).bytes)
+        func store(_ key: WriterKey?) async throws -> SealedStore {
+            var options = StoreOptions()
+            options.teamKey = team.publicKey
+            options.writerKey = key
+            return try await SealedStore.open(group: sandbox.ipc.group, in: sandbox.ipc.home, options: options)
+        }
+        return (try await store(nil), try await store(app), try await store(try WriterKey.random()))
+    }
+
+    @Test func aWriterIsKnownByItsLabel() async throws {
+        let sandbox = try await ChannelSandbox()
+        let (plain, app, other) = try await stores(sandbox)
+        try await sandbox.whileServing(peers: .anyMember, by: app) { _ in
+            for (store, label) in [(plain, "-"), (app, "app"), (other, "-")] {
+                let channel = try store.channel("c", peers: .writers(["app"]))
+                let answer: Answer = try await channel.call(Question(text: "peer"))
+                #expect(answer.text == label)
+                #expect(try await channel.peer().writer == "app")
+            }
+        }
+        try await sandbox.whileServing(peers: .writers(["app"]), by: plain) { _ in
+            for (store, expected) in [(plain, AppGroupError.Code.peerRefused), (other, .peerRefused)] {
+                let channel = try store.channel("c")
+                #expect(await sandbox.code { let _: Answer = try await channel.call(Question(text: "a")) } == expected)
+            }
+            let answer: Answer = try await app.channel("c").call(Question(text: "peer"))
+            #expect(answer.text == "app")
+            let wary = try app.channel("c", peers: .writers(["app"]))
+            let refused = await sandbox.code { let _: Answer = try await wary.call(Question(text: "a")) }
+            #expect(refused == .peerRefused)
+        }
+    }
+
+    /// A signature of another handshake, of the other role, and of another key.
+    @Test func aWritersProofIsOfOneHandshakeAndOneRole() async throws {
+        let sandbox = try await ChannelSandbox()
+        let (_, app, other) = try await stores(sandbox)
+        let key = try #require(app.options.writerKey)
+        let authority = try #require(app.authority)
+        let hash = SecureRandom.bytes(count: 64)
+        let proof = ChannelIntroduction.body(key, .initiator, hash)
+        #expect(try ChannelIntroduction.writer(proof, .initiator, hash, by: authority) == "app")
+        #expect(throws: CryptoError.self) {
+            try ChannelIntroduction.writer(proof, .responder, hash, by: authority)
+        }
+        #expect(throws: CryptoError.self) {
+            try ChannelIntroduction.writer(proof, .initiator, SecureRandom.bytes(count: 64), by: authority)
+        }
+        let others = ChannelIntroduction.body(other.options.writerKey, .initiator, hash)
+        let forged = Array(proof.prefix(16)) + others.dropFirst(16)
+        #expect(throws: CryptoError.self) { try ChannelIntroduction.writer(forged, .initiator, hash, by: authority) }
+        #expect(throws: CryptoError.self) {
+            try ChannelIntroduction.writer(Array(proof.dropLast()), .initiator, hash, by: authority)
+        }
+        #expect(try ChannelIntroduction.writer(proof, .initiator, hash, by: nil) == nil)
+    }
+}
