@@ -41,10 +41,11 @@ import Testing
         let sandbox = try Sandbox.initialised()
         try sandbox.file("a", fixture("widget_auth_state.encrypted"))
         try sandbox.file("b", fixture("widget_auth_state.encrypted"))
-        try sandbox.succeed(["import", "aes-gcm", "a", "--as", "a", "--key", "-"], input: fixture("key.hex"))
+        let number = ["--number", "tokenExpiresAt"]
+        try sandbox.succeed(["import", "aes-gcm", "a", "--as", "a", "--key", "-"] + number, input: fixture("key.hex"))
         try sandbox.succeed(
             ["vault", "add", "-s", "widgetkey", "-a", "app"], input: fixture("key.raw"))
-        try sandbox.succeed(["import", "aes-gcm", "b", "--as", "b", "--key-item", "widgetkey/app"])
+        try sandbox.succeed(["import", "aes-gcm", "b", "--as", "b", "--key-item", "widgetkey/app"] + number)
         #expect(try sandbox.files() == [])
         #expect(try sandbox.succeed(["get", "a"]).output == fixture("widget_auth_state.json"))
         #expect(try sandbox.succeed(["get", "b"]).output == fixture("widget_auth_state.json"))
@@ -123,7 +124,9 @@ import Testing
         try sandbox.file("key", fixture("key.raw"))
         try sandbox.file(
             "map.json",
-            Array(#"{"state.json":{"record":"state"},"auth.encrypted":{"record":"auth","cipher":"aes-gcm"}}"#.utf8))
+            Array(
+                (#"{"state.json":{"record":"state"},"auth.encrypted":"#
+                    + #"{"record":"auth","cipher":"aes-gcm","dates":["tokenExpiresAt=reference"]}}"#).utf8))
         #expect(try sandbox.sealctl(["import", "container", "app", "--map", "map.json"]).exitCode == 64)
         let command = ["import", "container", "app", "--map", "map.json", "--key", "key", "--json"]
         let planned = try decode(Report.self, sandbox.succeed(command + ["--dry-run"]).output)
@@ -154,6 +157,7 @@ import Testing
         "[]", "{", #"{"a":{}}"#, #"{"a":{"record":1}}"#, #"{"a":{"record":"x","other":1}}"#,
         #"{"a":{"record":"x","leave":true}}"#, #"{"a":{"suite":"x","dates":[]}}"#,
         #"{"a":{"record":"x","schemaVersion":0}}"#, #"{"a":{"record":"x","cipher":"rot13"}}"#,
+        #"{"a":{"record":"x","dates":["at=later"]}}"#, #"{"a":{"suite":"x","numbers":["at"]}}"#,
     ])
     func aMapThatIsNoneIsRefused(map: String) throws {
         let sandbox = try Sandbox.initialised()

@@ -10,21 +10,23 @@ public struct ContainerMapping: Sendable {
         public var record: String
         /// The version of the record's type that reads it; 1 by default.
         public var schemaVersion: UInt32
-        /// The keys whose numbers are dates; see `PlaintextImporter.record`.
-        public var dates: Set<String>
+        /// The fields that are dates; see `PlaintextImporter.record`.
+        public var conversion: RecordConversion
         /// The key of a file that was sealed with AES-256-GCM; `nil` for plaintext.
         public var key: PlaintextImportKey?
 
         /// Creates a rule for one file.
-        public init(record: String, schemaVersion: UInt32 = 1, dates: Set<String> = [], key: PlaintextImportKey? = nil)
-        {
+        public init(
+            record: String, schemaVersion: UInt32 = 1, conversion: RecordConversion = RecordConversion(),
+            key: PlaintextImportKey? = nil
+        ) {
             self.record = record
             self.schemaVersion = schemaVersion
-            self.dates = dates
+            self.conversion = conversion
             self.key = key
         }
 
-        var plan: RecordPlan { RecordPlan(name: record, schemaVersion: schemaVersion, dates: dates, key: key) }
+        var plan: RecordPlan { RecordPlan(name: record, schemaVersion: schemaVersion, conversion: conversion, key: key) }
     }
 
     /// The records that files become.

@@ -16,8 +16,8 @@ struct PlaintextImportExclusions {
         let device, inode: UInt64
     }
 
-    /// - Parameter keys: The keys of files that are opened.
-    init(of store: SealedStore, _ options: PlaintextImportOptions, keys: [PlaintextImportKey?] = []) {
+    /// - Parameter needed: Paths of files that the move reads: keys and golden records.
+    init(of store: SealedStore, _ options: PlaintextImportOptions, needing needed: [String] = []) {
         container = Self.real(store.container.root.path.string)
         let home = store.home
         let memories =
@@ -25,7 +25,7 @@ struct PlaintextImportExclusions {
         homes =
             ([home.containersPath, home.registryPath, home.trashPath, home.vaultsPath, home.keysPath] + memories)
             .map { Self.real($0.string) }
-        let paths = [store.vault.path] + keys.compactMap { $0?.path } + options.excluded.sorted()
+        let paths = [store.vault.path] + needed + options.excluded.sorted()
         excluded = paths.compactMap { Self.number(of: $0) }
     }
 
@@ -103,9 +103,10 @@ struct PlaintextImportExclusions {
     }
 }
 
-extension PlaintextImportKey {
-    /// The path of the key's file, if it is in one.
-    var path: String? {
-        if case .file(let path) = source { path } else { nil }
+extension RecordPlan {
+    /// The paths of the files that the move reads besides the source.
+    var neededPaths: [String] {
+        guard case .file(let path) = key?.source else { return [conversion.golden].compactMap { $0 } }
+        return [path, conversion.golden].compactMap { $0 }
     }
 }

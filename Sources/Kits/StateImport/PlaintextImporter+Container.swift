@@ -20,7 +20,7 @@ extension PlaintextImporter {
         _ path: String? = nil, mapping: ContainerMapping = ContainerMapping()
     ) throws(StoreError) -> PlaintextImportReport {
         let importer = try present()
-        let places = PlaintextImportExclusions(of: importer.store, options, keys: mapping.rules.values.map(\.key))
+        let places = PlaintextImportExclusions(of: importer.store, options, needing: mapping.rules.values.flatMap(\.plan.neededPaths))
         let root = try importer.plaintextRoot(path)
         try places.require(directory: root.path.string)
         let listing = try PlaintextListing(of: root, places)

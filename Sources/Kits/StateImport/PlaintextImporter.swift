@@ -28,14 +28,15 @@ public struct PlaintextImporter: Sendable {
     ///   - path: The file.
     ///   - name: The record's name.
     ///   - schemaVersion: The version of the record's type that reads these bytes.
-    ///   - dates: Keys of the JSON, at any depth, whose numbers are seconds since 2001, as Foundation's `JSONEncoder`
-    ///     writes dates: they become the text that records have.
-    /// - Throws: `StoreError`: `.sourceUnusable`, `.sourceChanged`, `.conflict`, `.sourceKept`, `.verificationFailed`,
-    ///   and those of writing and reading a record. After all but `.durabilityUnknown` the plaintext is unchanged.
+    ///   - conversion: The fields that are dates. Unless the source is kept, every number that looks like a date has to
+    ///     be in it, as a date or as a number.
+    /// - Throws: `StoreError`: `.sourceUnusable`, `.sourceMalformed`, `.sourceChanged`, `.conflict`, `.sourceKept`,
+    ///   `.verificationFailed`, and those of writing and reading a record. After all but `.durabilityUnknown` the
+    ///   plaintext is unchanged.
     public func record(
-        _ path: String, as name: String, schemaVersion: UInt32 = 1, dates: Set<String> = []
+        _ path: String, as name: String, schemaVersion: UInt32 = 1, conversion: RecordConversion = RecordConversion()
     ) throws(StoreError) -> MovedItem {
-        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, dates: dates))
+        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, conversion: conversion))
     }
 
     /// Moves a file that was sealed with AES-256-GCM, in CryptoKit's combined form, into a record.
@@ -45,12 +46,13 @@ public struct PlaintextImporter: Sendable {
     ///   - key: Its key.
     ///   - name: The record's name.
     ///   - schemaVersion: The version of the record's type that reads these bytes.
-    ///   - dates: As in `record`.
+    ///   - conversion: As in `record`.
     /// - Throws: `StoreError` as `record`; `.wrongKey`; `.cipherUnavailable`.
     public func aesGCM(
-        _ path: String, key: PlaintextImportKey, as name: String, schemaVersion: UInt32 = 1, dates: Set<String> = []
+        _ path: String, key: PlaintextImportKey, as name: String, schemaVersion: UInt32 = 1,
+        conversion: RecordConversion = RecordConversion()
     ) throws(StoreError) -> MovedItem {
-        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, dates: dates, key: key))
+        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, conversion: conversion, key: key))
     }
 
     /// Moves a file of any size into a sealed file, which `sealctl decrypt` opens. Memory stays constant.
@@ -95,7 +97,7 @@ extension PlaintextImporter {
 
     private func record(_ path: String, _ plan: RecordPlan) throws(StoreError) -> MovedItem {
         let importer = try present()
-        let places = PlaintextImportExclusions(of: importer.store, options, keys: [plan.key])
+        let places = PlaintextImportExclusions(of: importer.store, options, needing: plan.neededPaths)
         let isDone = { () throws(StoreError) in try importer.hasRecord(plan.name) }
         guard let source = try importer.source(path, places, orDone: isDone) else {
             return MovedItem(path, .record, plan.name, .gone)
@@ -135,8 +137,8 @@ extension PlaintextImporter {
     func move(_ source: PlaintextSource, _ plan: RecordPlan) throws(StoreError) -> MovedItem {
         var notes: [String] = []
         let form = try RecordForm(
-            plan.payload(of: source, options, store, notes: &notes), as: plan.name, schemaVersion: plan.schemaVersion,
-            in: store, from: source.name)
+            plan.contents(of: source, options, store, notes: &notes), as: plan.name,
+            schemaVersion: plan.schemaVersion, in: store)
         var item = try Move(source: source, form: form, options: options).run()
         item.notes += notes
         return item

@@ -27,7 +27,9 @@ import Testing
     private func mapping(_ sandbox: PlaintextImportSandbox) throws -> ContainerMapping {
         ContainerMapping([
             "state.json": .init(record: "state", schemaVersion: 2),
-            "widget_auth_state.encrypted": .init(record: "auth", key: .file(try sandbox.tutorial("key.raw"))),
+            "widget_auth_state.encrypted": .init(
+                record: "auth", conversion: RecordConversion(numbers: ["tokenExpiresAt"]),
+                key: .file(try sandbox.tutorial("key.raw"))),
         ])
     }
 

@@ -23,7 +23,9 @@ private func move(
     case "record": try importer.record(path, as: name)
     case "stream": try importer.file(path)
     case "defaults": try importer.defaults(path, suite: name)
-    default: try importer.aesGCM(path, key: .file(key), as: name)
+    default:
+        try importer.aesGCM(
+            path, key: .file(key), as: name, conversion: RecordConversion(numbers: ["tokenExpiresAt"]))
     }
 }
 

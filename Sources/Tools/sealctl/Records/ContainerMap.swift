@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import SealedState
@@ -13,7 +14,7 @@ struct ContainerMap: Decodable {
         let suite: String?
         let isLeft: Bool
         let schemaVersion: UInt32
-        let dates: Set<String>
+        let conversion: RecordConversion
         let isEncrypted: Bool
 
         private struct Key: CodingKey {
@@ -36,10 +37,10 @@ struct ContainerMap: Decodable {
                 throw Self.fault("exactly one of record, suite and leave is needed", values.codingPath)
             }
             guard record != nil || values.allKeys.count == 1 else {
-                throw Self.fault("schemaVersion, dates and cipher need record", values.codingPath)
+                throw Self.fault("schemaVersion, dates, numbers, checkWith and cipher need record", values.codingPath)
             }
             schemaVersion = try values.decodeIfPresent(UInt32.self, forKey: Key(stringValue: "schemaVersion")) ?? 1
-            dates = try values.decodeIfPresent(Set<String>.self, forKey: Key(stringValue: "dates")) ?? []
+            conversion = try Self.conversion(values)
             let cipher = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "cipher"))
             guard cipher == nil || cipher == "aes-gcm" else {
                 throw Self.fault("the only cipher is aes-gcm", values.codingPath)
@@ -48,7 +49,23 @@ struct ContainerMap: Decodable {
             isEncrypted = cipher != nil
         }
 
-        private static let keys: Set = ["record", "suite", "leave", "schemaVersion", "dates", "cipher"]
+        private static let keys: Set = [
+            "record", "suite", "leave", "schemaVersion", "dates", "numbers", "checkWith", "cipher",
+        ]
+
+        private static func conversion(_ values: KeyedDecodingContainer<Key>) throws -> RecordConversion {
+            let texts = try values.decodeIfPresent([String].self, forKey: Key(stringValue: "dates")) ?? []
+            var dates: [RecordDate] = []
+            for text in texts {
+                do throws(ValidationError) { dates.append(try RecordDate(text)) } catch {
+                    throw fault(error.message, values.codingPath)
+                }
+            }
+            return RecordConversion(
+                dates: RecordDate.fields(dates),
+                numbers: try values.decodeIfPresent(Set<String>.self, forKey: Key(stringValue: "numbers")) ?? [],
+                golden: try values.decodeIfPresent(String.self, forKey: Key(stringValue: "checkWith")))
+        }
 
         private static func fault(_ reason: String, _ path: [any CodingKey]) -> DecodingError {
             .dataCorrupted(.init(codingPath: path, debugDescription: reason))
@@ -85,7 +102,7 @@ struct ContainerMap: Decodable {
                     hint: "Try --key FILE or --key-item ITEM.")
             }
             mapping.rules[path] = ContainerMapping.Rule(
-                record: record, schemaVersion: rule.schemaVersion, dates: rule.dates,
+                record: record, schemaVersion: rule.schemaVersion, conversion: rule.conversion,
                 key: rule.isEncrypted ? key : nil)
         }
         return mapping

@@ -56,7 +56,9 @@ struct ImportFileCommand: SealctlCommand {
     func validate() throws {
         guard name == nil || outputFile == nil else { throw ValidationError("Give one of --as and -o.") }
         guard name == nil || !sealAgain else { throw ValidationError("Give one of --as and --seal-again.") }
-        guard name != nil || record.date.isEmpty else { throw ValidationError("--date needs --as.") }
+        guard name != nil || record.isPlain else {
+            throw ValidationError("--date, --number and --check-with need --as.")
+        }
     }
 
     func perform() throws(Failure) {
@@ -64,7 +66,8 @@ struct ImportFileCommand: SealctlCommand {
             groupOptions: groupOptions, keyOptions: keyOptions, moving: moving, output: output, sealsAgain: sealAgain)
         try move.run { moving throws(StoreError) in
             guard let name else { return try moving.file(file, to: outputFile) }
-            return try moving.record(file, as: name, schemaVersion: record.schemaVersion, dates: Set(record.date))
+            return try moving.record(
+                file, as: name, schemaVersion: record.schemaVersion, conversion: record.conversion)
         }
     }
 }
@@ -111,8 +114,8 @@ struct ImportContainerCommand: SealctlCommand {
             command imports the group's own container. A file that cannot be imported, or that has no target, does not \
             stop the others; the status is then 65.
 
-            The map is JSON: {"state.json": {"record": "state", "schemaVersion": 2, "dates": ["expiresAt"]}, \
-            "auth.encrypted": {"record": "auth", "cipher": "aes-gcm"}, "old.plist": {"suite": "old"}, "README": \
+            The map is JSON: {"state.json": {"record": "state", "schemaVersion": 2, "dates": ["expiresAt=unix"], \
+            "numbers": ["retriedAt"], "checkWith": "golden.json"}, "auth.encrypted": {"record": "auth", "cipher": "aes-gcm"}, "old.plist": {"suite": "old"}, "README": \
             {"leave": true}}. --key opens those with a cipher. The command reports an invalid rule before it imports \
             any file.
 
