@@ -41,7 +41,7 @@ struct PlaintextImportExclusions {
     func require(_ source: PlaintextSource) throws(StoreError) {
         if isExcluded(source.facts) { throw StoreError.unusable(source.name, Self.neededReason, advice: Self.advice) }
         if let inside = containerPath(of: source.path) {
-            guard !Self.isOwn(inside) else {
+            guard !Self.isOwn(inside), !ContainerLayout.isDatabase(inside) else {
                 throw StoreError.unusable(source.name, Self.ownReason, advice: Self.advice)
             }
             return
@@ -66,6 +66,11 @@ struct PlaintextImportExclusions {
         excluded.contains { $0.device == facts.device && $0.inode == facts.inode }
     }
 
+    /// Returns whether a path below a directory is a file of the database of the group's own records.
+    func isRecordDatabase(_ path: String, in root: Directory) -> Bool {
+        ContainerLayout.isDatabase(path) && Self.real(root.path.string) == container
+    }
+
     static let neededReason = "It is the vault, or a file that the import itself needs."
     static let ownReason = "It is a file of the library."
     private static let advice = "Name plaintext files of programs."
@@ -81,6 +86,7 @@ struct PlaintextImportExclusions {
     private static let own: Set = [
         ContainerLayout.lockFile, ContainerLayout.leaseFile, ContainerLayout.metadata, ContainerLayout.notifications,
         ContainerLayout.coordination, ContainerLayout.ipc, ContainerLayout.sockets, ContainerLayout.roster,
+        ContainerLayout.backend,
     ]
 
     private static func inHome(_ source: String, _ home: String) -> StoreError {

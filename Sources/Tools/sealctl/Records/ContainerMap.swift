@@ -12,6 +12,7 @@ struct ContainerMap: Decodable {
     private struct Rule: Decodable {
         let record: String?
         let suite: String?
+        let file: String?
         let isLeft: Bool
         let schemaVersion: UInt32
         let conversion: RecordConversion
@@ -32,9 +33,10 @@ struct ContainerMap: Decodable {
             }
             record = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "record"))
             suite = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "suite"))
+            file = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "file"))
             isLeft = try values.decodeIfPresent(Bool.self, forKey: Key(stringValue: "leave")) ?? false
-            guard [record != nil, suite != nil, isLeft].count(where: { $0 }) == 1 else {
-                throw Self.fault("exactly one of record, suite and leave is needed", values.codingPath)
+            guard [record != nil, suite != nil, file != nil, isLeft].count(where: { $0 }) == 1 else {
+                throw Self.fault("exactly one of record, suite, file and leave is needed", values.codingPath)
             }
             guard record != nil || values.allKeys.count == 1 else {
                 throw Self.fault("schemaVersion, dates, numbers, checkWith and cipher need record", values.codingPath)
@@ -50,7 +52,7 @@ struct ContainerMap: Decodable {
         }
 
         private static let keys: Set = [
-            "record", "suite", "leave", "schemaVersion", "dates", "numbers", "checkWith", "cipher",
+            "record", "suite", "file", "leave", "schemaVersion", "dates", "numbers", "checkWith", "cipher",
         ]
 
         private static func conversion(_ values: KeyedDecodingContainer<Key>) throws -> RecordConversion {
@@ -93,6 +95,7 @@ struct ContainerMap: Decodable {
         for (path, rule) in rules {
             guard let record = rule.record else {
                 mapping.suites[path] = rule.suite
+                mapping.files[path] = rule.file
                 if rule.isLeft { mapping.left.insert(path) }
                 continue
             }
