@@ -10,27 +10,33 @@ public struct ContainerMapping: Sendable {
         public var record: String
         /// The version of the record's type that reads it; 1 by default.
         public var schemaVersion: UInt32
-        /// The keys whose numbers are dates; see `PlaintextImporter.record`.
-        public var dates: Set<String>
+        /// The fields that are dates; see `PlaintextImporter.record`.
+        public var conversion: RecordConversion
         /// The key of a file that was sealed with AES-256-GCM; `nil` for plaintext.
         public var key: PlaintextImportKey?
 
         /// Creates a rule for one file.
-        public init(record: String, schemaVersion: UInt32 = 1, dates: Set<String> = [], key: PlaintextImportKey? = nil)
-        {
+        public init(
+            record: String, schemaVersion: UInt32 = 1, conversion: RecordConversion = RecordConversion(),
+            key: PlaintextImportKey? = nil
+        ) {
             self.record = record
             self.schemaVersion = schemaVersion
-            self.dates = dates
+            self.conversion = conversion
             self.key = key
         }
 
-        var plan: RecordPlan { RecordPlan(name: record, schemaVersion: schemaVersion, dates: dates, key: key) }
+        var plan: RecordPlan {
+            RecordPlan(name: record, schemaVersion: schemaVersion, conversion: conversion, key: key)
+        }
     }
 
     /// The records that files become.
     public var rules: [String: Rule]
     /// The suites that property lists become, also if a file's name is not a suite's.
     public var suites: [String: String] = [:]
+    /// The names of the sealed files that files become, in place of their paths.
+    public var files: [String: String] = [:]
     /// Files, and directories with their contents, that stay unchanged.
     public var left: Set<String> = []
 
@@ -45,6 +51,7 @@ struct CheckedMapping {
     enum Fate {
         case record(ContainerMapping.Rule)
         case suite(String)
+        case file(String)
         case stays
     }
 
@@ -58,6 +65,7 @@ struct CheckedMapping {
         try collect(mapping)
         try checkTargets(importer)
         let entries = Dictionary(listing.entries.map { ($0.path, $0) }) { first, _ in first }
+        let unruled = Set(listing.entries.filter { fates[$0.path] == nil }.compactMap(\.fileName))
         for (path, fate) in fates.sorted(by: { $0.key < $1.key }) {
             if case .stays = fate {
                 guard listing.entries.contains(where: { Self.covers(path, $0.path) }) else { throw Self.missing(path) }
@@ -70,7 +78,13 @@ struct CheckedMapping {
                 gone.append((path, rule.record))
                 continue
             }
-            if case .noPlaintext(let reason) = entry.reason { throw .unusable(path, "The map names it. \(reason)") }
+            switch entry.reason {
+            case .noPlaintext(let reason), .part(let reason): throw .unusable(path, "The map names it. \(reason)")
+            case .noPlace, nil: break
+            }
+            if case .file(let name) = fate, unruled.contains(name) {
+                throw Self.fault(path, "Another file becomes the sealed file \(name.printable) too.")
+            }
         }
     }
 
@@ -88,6 +102,7 @@ struct CheckedMapping {
     private mutating func collect(_ mapping: ContainerMapping) throws(StoreError) {
         for (path, rule) in mapping.rules { try add(.record(rule), path) }
         for (path, suite) in mapping.suites { try add(.suite(suite), path) }
+        for (path, name) in mapping.files { try add(.file(name), path) }
         for path in mapping.left { try add(.stays, path) }
     }
 
@@ -102,7 +117,7 @@ struct CheckedMapping {
     }
 
     private func checkTargets(_ importer: PlaintextImporter) throws(StoreError) {
-        var records: Set<String> = []
+        var (records, files): (Set<String>, Set<String>) = ([], [])
         for (path, fate) in fates {
             switch fate {
             case .record(let rule):
@@ -112,6 +127,11 @@ struct CheckedMapping {
                 }
                 _ = try rule.key?.bytes(from: importer.store)
             case .suite(let suite): _ = try importer.store.suiteForImport(suite)
+            case .file(let name):
+                _ = try importer.store.filePlace(name)
+                guard files.insert(name).inserted else {
+                    throw Self.fault(path, "Another file is also mapped to the sealed file \(name.printable).")
+                }
             case .stays: break
             }
         }

@@ -6,12 +6,17 @@ internal import SealedState
 /// the move.
 struct Move<Form: SealedForm> {
     let source: PlaintextSource
+    /// The parts of a source that is a database.
+    var database: DatabaseFiles?
     let form: Form
     let options: PlaintextImportOptions
 
     /// - Throws: `StoreError`; the plaintext is then unchanged, except after `.durabilityUnknown`.
     func run() throws(StoreError) -> MovedItem {
-        if !options.keepsSource { try source.requireRemovable() }
+        if !options.keepsSource {
+            try source.requireRemovable()
+            try database?.requireRemovable()
+        }
         var item = MovedItem(source.name, form.form, form.target, .alreadySealed)
         if try !isSealed() {
             item.outcome = options.isDryRun ? .planned : .sealed
@@ -26,7 +31,10 @@ struct Move<Form: SealedForm> {
         try form.makeDurable()
         // If the container was given up meanwhile, the sealed form is in the trash.
         try form.store.requireInPlace()
+        // A program may have completed a transaction in the log since, and the database's own file is as before.
+        try database?.requireUnchanged()
         try source.remove()
+        try database?.remove()
         item.isSourceRemoved = true
         return item
     }

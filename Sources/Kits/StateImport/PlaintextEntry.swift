@@ -11,6 +11,8 @@ struct PlaintextEntry {
         case noPlaintext(String)
         /// A sentence: the file needs a rule that gives its target.
         case noPlace(String)
+        /// A sentence: the file is a part of a database, and is moved or left with it.
+        case part(String)
     }
 
     /// The path below the container; for a file that was set aside, its former path.
@@ -18,7 +20,7 @@ struct PlaintextEntry {
     /// The path where it was set aside, if it was.
     let aside: String?
     /// `nil` for a file that can become a sealed file, or a suite.
-    let reason: Reason?
+    fileprivate(set) var reason: Reason?
 
     init(_ entry: WalkEntry, in root: Directory, _ places: PlaintextImportExclusions) {
         if let name = Self.nameBefore(entry) {
@@ -35,6 +37,12 @@ struct PlaintextEntry {
             return nil
         }
         return String(name.dropLast(".plist".count))
+    }
+
+    /// The name of the sealed file that it becomes without a rule; `nil` for a file that becomes none.
+    var fileName: String? {
+        guard case nil = reason, suite == nil else { return nil }
+        return SealedFileName.name(ofPath: path)
     }
 
     private static let preferences = GroupContainer.StandardDirectory.preferences.relativePath
@@ -55,7 +63,9 @@ struct PlaintextEntry {
         guard entry.kind == .regular, let facts = entry.attributes else {
             return .noPlaintext("It is not a regular file.")
         }
-        if PlaintextImportExclusions.isOwn(path) { return .noPlaintext(PlaintextImportExclusions.ownReason) }
+        if PlaintextImportExclusions.isOwn(path) || places.isRecordDatabase(path, in: root) {
+            return .noPlaintext(PlaintextImportExclusions.ownReason)
+        }
         if path.hasPrefix(ContainerLayout.quarantine + "/") { return .noPlaintext("It is in quarantine.") }
         if isSealed(entry.path, root) { return .noPlaintext("It is sealed already.") }
         if isPending(path) { return .noPlaintext("It is a temporary file of an interrupted write.") }
@@ -74,8 +84,11 @@ struct PlaintextEntry {
         if let name = name(path, in: preferences), (try? DefaultsSuite(String(name.dropLast(".plist".count)))) == nil {
             return .noPlace("Its name is not a suite name: state one in the map.")
         }
-        guard name(path, in: ContainerLayout.records) != nil else { return nil }
-        return .noPlace("That directory is for records: state its target in the map.")
+        if name(path, in: ContainerLayout.records) != nil {
+            return .noPlace("That directory is for records: state its target in the map.")
+        }
+        guard name(path, in: preferences) == nil, SealedFileName.name(ofPath: path) == nil else { return nil }
+        return .noPlace("Its path is too long for the name of a sealed file: state a name in the map.")
     }
 
     private static func isSealed(_ path: String, _ root: Directory) -> Bool {
@@ -112,11 +125,43 @@ struct PlaintextListing {
             entries.append(PlaintextEntry(entry, in: root, places))
         }
         joinSetAside()
+        joinDatabases(in: root)
+        separateNames()
+    }
+
+    /// Leaves files that would become one sealed file.
+    private mutating func separateNames() {
+        let names = entries.map(\.fileName)
+        let counts = Dictionary(names.compactMap { $0 }.map { ($0, 1) }, uniquingKeysWith: +)
+        for (index, name) in names.enumerated() {
+            guard let name, counts[name, default: 0] > 1 else { continue }
+            entries[index].reason = .noPlace(
+                "Another file becomes the sealed file \(name.printable) too: state their names in the map.")
+        }
     }
 
     /// Replaces a file that an earlier call had set aside with a single entry under its former name.
     private mutating func joinSetAside() {
         var seen: Set<String> = []
         entries = entries.filter { seen.insert($0.path).inserted }
+    }
+
+    /// Marks the files beside databases. Without their database they stay: no program could read them.
+    private mutating func joinDatabases(in root: Directory) {
+        let places = Dictionary(entries.map { ($0.path, $0.aside ?? $0.path) }) { first, _ in first }
+        func head(_ path: String) -> [UInt8] {
+            (try? root.readPrefix(path, count: DatabaseFiles.magic.count).bytes) ?? []
+        }
+        for index in entries.indices {
+            let entry = entries[index]
+            if case .noPlaintext = entry.reason { continue }
+            guard let owner = DatabaseFiles.owner(of: entry.path) else { continue }
+            if let place = places[owner], head(place) == DatabaseFiles.magic {
+                entries[index].reason = .part("It is a part of the database \(owner.printable).")
+            } else if DatabaseFiles.isPart(head(entry.aside ?? entry.path)) {
+                entries[index].reason = .noPlace(
+                    "It is a part of the database \(owner.printable), which is missing or cannot be read.")
+            }
+        }
     }
 }

@@ -16,8 +16,8 @@ struct PlaintextImportExclusions {
         let device, inode: UInt64
     }
 
-    /// - Parameter keys: The keys of files that are opened.
-    init(of store: SealedStore, _ options: PlaintextImportOptions, keys: [PlaintextImportKey?] = []) {
+    /// - Parameter needed: Paths of files that the move reads: keys and golden records.
+    init(of store: SealedStore, _ options: PlaintextImportOptions, needing needed: [String] = []) {
         container = Self.real(store.container.root.path.string)
         let home = store.home
         let memories =
@@ -25,7 +25,7 @@ struct PlaintextImportExclusions {
         homes =
             ([home.containersPath, home.registryPath, home.trashPath, home.vaultsPath, home.keysPath] + memories)
             .map { Self.real($0.string) }
-        let paths = [store.vault.path] + keys.compactMap { $0?.path } + options.excluded.sorted()
+        let paths = [store.vault.path] + needed + options.excluded.sorted()
         excluded = paths.compactMap { Self.number(of: $0) }
     }
 
@@ -41,7 +41,7 @@ struct PlaintextImportExclusions {
     func require(_ source: PlaintextSource) throws(StoreError) {
         if isExcluded(source.facts) { throw StoreError.unusable(source.name, Self.neededReason, advice: Self.advice) }
         if let inside = containerPath(of: source.path) {
-            guard !Self.isOwn(inside) else {
+            guard !Self.isOwn(inside), !ContainerLayout.isDatabase(inside) else {
                 throw StoreError.unusable(source.name, Self.ownReason, advice: Self.advice)
             }
             return
@@ -66,6 +66,11 @@ struct PlaintextImportExclusions {
         excluded.contains { $0.device == facts.device && $0.inode == facts.inode }
     }
 
+    /// Returns whether a path below a directory is a file of the database of the group's own records.
+    func isRecordDatabase(_ path: String, in root: Directory) -> Bool {
+        ContainerLayout.isDatabase(path) && Self.real(root.path.string) == container
+    }
+
     static let neededReason = "It is the vault, or a file that the import itself needs."
     static let ownReason = "It is a file of the library."
     private static let advice = "Name plaintext files of programs."
@@ -81,6 +86,7 @@ struct PlaintextImportExclusions {
     private static let own: Set = [
         ContainerLayout.lockFile, ContainerLayout.leaseFile, ContainerLayout.metadata, ContainerLayout.notifications,
         ContainerLayout.coordination, ContainerLayout.ipc, ContainerLayout.sockets, ContainerLayout.roster,
+        ContainerLayout.backend,
     ]
 
     private static func inHome(_ source: String, _ home: String) -> StoreError {
@@ -103,9 +109,10 @@ struct PlaintextImportExclusions {
     }
 }
 
-extension PlaintextImportKey {
-    /// The path of the key's file, if it is in one.
-    var path: String? {
-        if case .file(let path) = source { path } else { nil }
+extension RecordPlan {
+    /// The paths of the files that the move reads besides the source.
+    var neededPaths: [String] {
+        guard case .file(let path) = key?.source else { return [conversion.golden].compactMap { $0 } }
+        return [path, conversion.golden].compactMap { $0 }
     }
 }

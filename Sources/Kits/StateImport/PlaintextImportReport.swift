@@ -25,8 +25,8 @@ public struct MovedItem: Sendable {
         case record
         /// A suite of defaults.
         case defaults
-        /// A sealed file of any size.
-        case stream
+        /// A sealed file of the group.
+        case file
     }
 
     /// The result of a move.
@@ -49,7 +49,7 @@ public struct MovedItem: Sendable {
     public let source: String
     /// The kind of target; `nil` for a file that is left.
     public let form: Form?
-    /// The name of the record or suite, or the sealed file.
+    /// The name of the record, the suite or the sealed file.
     public let target: String?
     /// The result of the move.
     public internal(set) var outcome: Outcome

@@ -5,11 +5,11 @@ internal import SystemPackage
 
 extension PlaintextImporter {
     /// Moves a container of plaintext into the group's: property lists of `Library/Preferences` into suites of
-    /// defaults, the files of the mapping into their targets, every other one into a sealed file at the same path with
-    /// the suffix `.sealed`.
+    /// defaults, the files of the mapping into their targets, every other one into a sealed file named as its path.
     ///
-    /// Sealed files, links, and files of the library or the system are left. Plaintext without a place is left as well,
-    /// and the report names it. A file that cannot be moved does not prevent the others from being moved.
+    /// The files beside a database are moved or left with it, and are no items of the report. Sealed files, links, and
+    /// files of the library or the system are left. Plaintext without a place is left as well, and the report names it.
+    /// A file that cannot be moved does not prevent the others from being moved.
     /// - Parameters:
     ///   - path: The plaintext container; `nil` for the group's own, whose plaintext is then sealed in place.
     ///   - mapping: The targets of some files. Every rule is checked before anything is moved.
@@ -20,13 +20,15 @@ extension PlaintextImporter {
         _ path: String? = nil, mapping: ContainerMapping = ContainerMapping()
     ) throws(StoreError) -> PlaintextImportReport {
         let importer = try present()
-        let places = PlaintextImportExclusions(of: importer.store, options, keys: mapping.rules.values.map(\.key))
+        let needed = mapping.rules.values.flatMap(\.plan.neededPaths)
+        let places = PlaintextImportExclusions(of: importer.store, options, needing: needed)
         let root = try importer.plaintextRoot(path)
         try places.require(directory: root.path.string)
         let listing = try PlaintextListing(of: root, places)
         let mapping = try CheckedMapping(mapping, listing, importer)
         var report = PlaintextImportReport()
         for entry in listing.entries {
+            if case .part = entry.reason { continue }
             report.items.append(importer.item(for: entry, in: root, mapping, places))
         }
         report.items += mapping.gone.map { MovedItem($0.path, .record, $0.record, .gone) }
@@ -52,12 +54,11 @@ extension PlaintextImporter {
             switch fate {
             case .record(let rule): return try move(source, rule.plan)
             case .suite(let suite): return try move(source, toSuite: suite)
+            case .file(let name): return try move(source, toFile: name)
             case .stays, nil: break
             }
             if let suite = entry.suite { return try move(source, toSuite: suite) }
-            let place = SealedFilePlace(
-                entry.path + ContainerLayout.recordSuffix, in: store.container.root, sharing: store.container.sharing)
-            return try Move(source: source, form: StreamForm(of: source, at: place, for: store), options: options).run()
+            return try move(source, toFile: entry.fileName ?? entry.path)
         } catch {
             // Gone since it was listed: another process has moved it.
             if (error.cause as? FileError)?.code == .notFound, error.code == .sourceUnusable {

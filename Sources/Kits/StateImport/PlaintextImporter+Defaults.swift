@@ -106,7 +106,7 @@ final class DefaultsForm: SealedForm {
         }
         let found = try existing()
         let different = Self.different(values, found)
-        if !different.isEmpty { return .different("it has other values under \(Self.list(different))") }
+        if !different.isEmpty { return .different("it has other values under \(different.shortList)") }
         return values.allSatisfy { found[$0.key] != nil } ? .same : .absent
     }
 
@@ -124,7 +124,7 @@ final class DefaultsForm: SealedForm {
         try store.suiteForImport(suite).edit { existing in
             let different = Self.different(values, existing)
             guard replacing || different.isEmpty else {
-                throw StoreError.occupied(source, target, "it has other values under \(Self.list(different))")
+                throw StoreError.occupied(source, target, "it has other values under \(different.shortList)")
             }
             existing.merge(values) { _, new in new }
         }
@@ -155,12 +155,6 @@ final class DefaultsForm: SealedForm {
         _ values: [String: PropertyListValue], _ found: [String: PropertyListValue]
     ) -> [String] {
         values.keys.filter { key in found[key].map { $0 != values[key] } ?? false }.sorted()
-    }
-
-    /// Returns a list of a few keys. Keys are names, never values.
-    private static func list(_ keys: [String]) -> String {
-        let shown = keys.prefix(8).map { $0.printable }.joined(separator: ", ")
-        return keys.count > 8 ? "\(shown) and \(keys.count - 8) more" : shown
     }
 }
 

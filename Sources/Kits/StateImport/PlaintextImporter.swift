@@ -28,14 +28,15 @@ public struct PlaintextImporter: Sendable {
     ///   - path: The file.
     ///   - name: The record's name.
     ///   - schemaVersion: The version of the record's type that reads these bytes.
-    ///   - dates: Keys of the JSON, at any depth, whose numbers are seconds since 2001, as Foundation's `JSONEncoder`
-    ///     writes dates: they become the text that records have.
-    /// - Throws: `StoreError`: `.sourceUnusable`, `.sourceChanged`, `.conflict`, `.sourceKept`, `.verificationFailed`,
-    ///   and those of writing and reading a record. After all but `.durabilityUnknown` the plaintext is unchanged.
+    ///   - conversion: The fields that are dates. Unless the source is kept, every number that looks like a date has to
+    ///     be in it, as a date or as a number.
+    /// - Throws: `StoreError`: `.sourceUnusable`, `.sourceMalformed`, `.sourceChanged`, `.conflict`, `.sourceKept`,
+    ///   `.verificationFailed`, and those of writing and reading a record. After all but `.durabilityUnknown` the
+    ///   plaintext is unchanged.
     public func record(
-        _ path: String, as name: String, schemaVersion: UInt32 = 1, dates: Set<String> = []
+        _ path: String, as name: String, schemaVersion: UInt32 = 1, conversion: RecordConversion = RecordConversion()
     ) throws(StoreError) -> MovedItem {
-        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, dates: dates))
+        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, conversion: conversion))
     }
 
     /// Moves a file that was sealed with AES-256-GCM, in CryptoKit's combined form, into a record.
@@ -45,45 +46,61 @@ public struct PlaintextImporter: Sendable {
     ///   - key: Its key.
     ///   - name: The record's name.
     ///   - schemaVersion: The version of the record's type that reads these bytes.
-    ///   - dates: As in `record`.
+    ///   - conversion: As in `record`.
     /// - Throws: `StoreError` as `record`; `.wrongKey`; `.cipherUnavailable`.
     public func aesGCM(
-        _ path: String, key: PlaintextImportKey, as name: String, schemaVersion: UInt32 = 1, dates: Set<String> = []
+        _ path: String, key: PlaintextImportKey, as name: String, schemaVersion: UInt32 = 1,
+        conversion: RecordConversion = RecordConversion()
     ) throws(StoreError) -> MovedItem {
-        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, dates: dates, key: key))
+        try record(path, RecordPlan(name: name, schemaVersion: schemaVersion, conversion: conversion, key: key))
     }
 
-    /// Moves a file of any size into a sealed file, which `sealctl decrypt` opens. Memory stays constant.
+    /// Moves a file of any size into a sealed file of the group (`SealedStore.files`). Memory stays constant.
     ///
+    /// An SQLite database, such as a store of Core Data, becomes one sealed file: the transactions in the write-ahead
+    /// log beside it are included, and the log is removed with it. A database with an interrupted transaction is
+    /// refused, and one that is written meanwhile. A process that has the database open itself loses SQLite's locks on
+    /// it by this call: close it first.
     /// - Parameters:
     ///   - path: The file.
-    ///   - target: The sealed file; by default `path` with the suffix `.sealed`. It gets the permission bits of the
-    ///     plaintext.
-    /// - Throws: `StoreError` as `record`.
-    public func file(_ path: String, to target: String? = nil) throws(StoreError) -> MovedItem {
+    ///   - name: The sealed file's name; by default the last segment of `path`, and for a file of the group's own
+    ///     container its path in it, with `_` for characters that names do not have.
+    /// - Throws: `StoreError` as `record`; `.invalidName`.
+    public func file(_ path: String, named name: String? = nil) throws(StoreError) -> MovedItem {
         let importer = try present()
-        let target = target ?? path + ContainerLayout.recordSuffix
-        let (directory, leaf) = try PlaintextSource.place(of: target)
-        let existing = try importer.attributes(of: leaf, in: directory, target)
         let places = PlaintextImportExclusions(of: importer.store, options)
-        let isThere = existing?.kind == .regular
-        guard let source = try importer.source(path, places, orDone: { () throws(StoreError) in isThere }) else {
-            return MovedItem(path, .stream, target, .gone)
-        }
-        if let existing, existing.isSameFile(as: source.facts) {
-            throw StoreError(
-                .invalidName, StoreError.plaintextImport, target.printable, "It is the plaintext itself.",
-                advice: "Name another file for the sealed form.")
+        let name = try importer.fileName(name, of: path, places)
+        let place = try importer.store.filePlace(name)
+        let isDone = { () throws(StoreError) in try importer.hasValue(at: place) }
+        guard let source = try importer.source(path, places, orDone: isDone) else {
+            var item = MovedItem(path, .file, name, .gone)
+            item.notes = try DatabaseFiles.notes(ofGone: path)
+            return item
         }
         let isSealed = try source.holdsSealedForm()
         guard options.sealsAgain || !isSealed else {
             throw StoreError.unusable(
                 path, "It is sealed already.", advice: "Leave it unchanged, or state that it is to be sealed again.")
         }
-        let place = SealedFilePlace(leaf, in: directory, besides: source.facts, places)
-        return try Move(
-            source: source, form: StreamForm(of: source, at: place, for: importer.store), options: options
-        ).run()
+        if let owner = DatabaseFiles.owner(of: source.relative), try source.isPart(of: owner) {
+            throw StoreError.unusable(
+                path, "It is a part of a database.", advice: "Import the database, and this file with it.")
+        }
+        return try importer.move(source, toFile: name)
+    }
+
+    private func fileName(
+        _ stated: String?, of path: String, _ places: PlaintextImportExclusions
+    ) throws(StoreError) -> String {
+        if let stated { return stated }
+        let (directory, leaf) = try PlaintextSource.place(of: path)
+        guard let name = SealedFileName.name(ofPath: places.containerPath(of: directory.display(leaf)) ?? leaf) else {
+            throw StoreError(
+                .invalidName, StoreError.plaintextImport, path.printable,
+                "Its path is too long for the name of a sealed file.",
+                advice: "State a name for the sealed file: --name photos/1.jpg.")
+        }
+        return name
     }
 }
 
@@ -95,21 +112,12 @@ extension PlaintextImporter {
 
     private func record(_ path: String, _ plan: RecordPlan) throws(StoreError) -> MovedItem {
         let importer = try present()
-        let places = PlaintextImportExclusions(of: importer.store, options, keys: [plan.key])
+        let places = PlaintextImportExclusions(of: importer.store, options, needing: plan.neededPaths)
         let isDone = { () throws(StoreError) in try importer.hasRecord(plan.name) }
         guard let source = try importer.source(path, places, orDone: isDone) else {
             return MovedItem(path, .record, plan.name, .gone)
         }
         return try importer.move(source, plan)
-    }
-
-    private func attributes(
-        of leaf: String, in directory: Directory, _ target: String
-    ) throws(StoreError) -> FileAttributes? {
-        do throws(FileError) { return try directory.attributes(leaf) } catch {
-            guard error.code == .notFound else { throw StoreError(error, StoreError.plaintextImport, target) }
-            return nil
-        }
     }
 
     /// Opens a file; returns `nil` if it is missing and its target exists.
@@ -135,10 +143,18 @@ extension PlaintextImporter {
     func move(_ source: PlaintextSource, _ plan: RecordPlan) throws(StoreError) -> MovedItem {
         var notes: [String] = []
         let form = try RecordForm(
-            plan.payload(of: source, options, store, notes: &notes), as: plan.name, schemaVersion: plan.schemaVersion,
-            in: store, from: source.name)
+            plan.contents(of: source, options, store, notes: &notes), as: plan.name,
+            schemaVersion: plan.schemaVersion, in: store)
         var item = try Move(source: source, form: form, options: options).run()
         item.notes += notes
+        return item
+    }
+
+    func move(_ source: PlaintextSource, toFile name: String) throws(StoreError) -> MovedItem {
+        let database = try DatabaseFiles(beside: source)
+        let form = try FileForm(of: FileContents(of: source, with: database), as: name, in: store)
+        var item = try Move(source: source, database: database, form: form, options: options).run()
+        item.notes += database?.notes ?? []
         return item
     }
 }
@@ -159,7 +175,8 @@ public struct PlaintextImportOptions: Sendable, Hashable {
     /// Files that are never moved, under any of their names: those that the move itself needs. The group's vault and
     /// the given keys of files are always among them.
     public var excluded: Set<String> = []
-    /// The largest file that is read as a whole, in bytes: records, defaults. Streams have no limit. 16 MiB by default.
+    /// The largest file that is read as a whole, in bytes: records, defaults. 16 MiB by default. Sealed files have no
+    /// limit.
     public var maximumFileSize = 16 << 20
 
     /// Creates the default options.

@@ -11,13 +11,16 @@ final class PlaintextSource: Sendable {
     let name: String
     let descriptor: Descriptor
     private let directory: Directory
-    private let relative: String
+    /// The path below the directory, before an earlier call set it aside.
+    let relative: String
+    /// The path below the directory where it is.
+    private let present: String
     /// The file's attributes before anything was read.
     private let known: FileMoment
 
     var facts: FileAttributes { known.attributes }
     /// The path below a directory whose path has no links.
-    var path: String { directory.display(relative) }
+    var path: String { directory.display(present) }
 
     /// - Parameters:
     ///   - named: The name for messages.
@@ -30,14 +33,15 @@ final class PlaintextSource: Sendable {
     ) throws(StoreError) {
         self.name = name
         self.directory = directory
+        self.relative = relative
         do throws(FileError) {
             if let aside, isDryRun, try !directory.exists(relative) {
-                self.relative = aside
+                present = aside
             } else {
                 if let aside, !isDryRun { try directory.restoreAside(relative, from: aside) }
-                self.relative = relative
+                present = relative
             }
-            descriptor = try directory.openForReading(self.relative)
+            descriptor = try directory.openForReading(present)
             known = try descriptor.moment()
         } catch {
             if error.code == .alreadyExists, let aside { throw Self.twice(aside, name) }
@@ -106,29 +110,46 @@ final class PlaintextSource: Sendable {
         return bytes
     }
 
-    private var changed: StoreError {
-        StoreError(.sourceChanged, StoreError.plaintextImport, name.printable, "It was written in the meantime.")
+    /// The error for a source that another program writes.
+    var changed: StoreError {
+        StoreError(
+            .sourceChanged, StoreError.plaintextImport, name.printable, "It was written in the meantime.",
+            advice: "End the program that writes it, and try again.")
+    }
+
+    /// - Throws: `StoreError` `.sourceChanged` if it was written since it was opened.
+    func requireUnchanged() throws(StoreError) {
+        let isUnchanged = try reading { () throws(FileError) in try descriptor.moment().isUntouched(since: known) }
+        if !isUnchanged { throw changed }
+    }
+
+    /// Returns the same file, opened again.
+    func reopened() throws(StoreError) -> PlaintextSource {
+        try PlaintextSource(relative, in: directory, named: name, aside: nil, isDryRun: true)
     }
 
     /// Returns whether the file begins like a sealed file of this library.
     func holdsSealedForm() throws(StoreError) -> Bool {
-        do throws(FileError) {
-            let head = try directory.readPrefix(relative, count: BlobLayout.headerSize).bytes
-            return (try? UnverifiedHeader(parsing: head)) != nil
-        } catch { throw StoreError(reading: error, name) }
+        let head = try reading { () throws(FileError) in
+            try directory.readPrefix(present, count: BlobLayout.headerSize).bytes
+        }
+        return (try? UnverifiedHeader(parsing: head)) != nil
     }
 
     /// Refuses a file that has another name, or that another process has open for writing.
-    func requireRemovable() throws(StoreError) {
-        guard facts.nlink == 1 else {
+    func requireRemovable() throws(StoreError) { try requireRemovable(descriptor, name) }
+
+    private func requireRemovable(_ file: borrowing Descriptor, _ name: String) throws(StoreError) {
+        let links = try reading { () throws(FileError) in try file.attributes().nlink }
+        guard links == 1 else {
             throw StoreError.unusable(
-                name, "It has \(facts.nlink) names; its plaintext would remain under the others.",
+                name, "It has \(links) names; its plaintext would remain under the others.",
                 advice: "Remove the others first, or keep the source.")
         }
-        do throws(FileError) { try descriptor.requireNoWriter() } catch { throw written(error) }
+        do throws(FileError) { try file.requireNoWriter() } catch { throw Self.written(name, error) }
     }
 
-    private func written(_ error: FileError) -> StoreError {
+    private static func written(_ name: String, _ error: FileError) -> StoreError {
         StoreError(
             .sourceChanged, StoreError.plaintextImport, name.printable, "It is being written.", advice: error.advice,
             cause: error)
@@ -137,12 +158,19 @@ final class PlaintextSource: Sendable {
     /// Removes the file, durably, if it is still the one that was read.
     ///
     /// - Throws: `StoreError` `.sourceChanged`; `.sourceKept`; `.durabilityUnknown`.
-    func remove() throws(StoreError) {
-        do throws(FileError) { try directory.remove(relative, ifStill: known) } catch {
+    func remove() throws(StoreError) { try remove(present, known, name) }
+
+    /// Removes a part of the source, which is a database, in the same way.
+    func remove(part path: String, _ known: FileMoment) throws(StoreError) {
+        try remove(path, known, directory.display(path))
+    }
+
+    private func remove(_ path: String, _ known: FileMoment, _ name: String) throws(StoreError) {
+        do throws(FileError) { try directory.remove(path, ifStill: known) } catch {
             switch error.code {
             // Another process has moved it just as this call did.
             case .notFound: return
-            case .overtaken: throw written(error)
+            case .overtaken: throw Self.written(name, error)
             case .durabilityUnknown:
                 throw StoreError(
                     .durabilityUnknown, "remove the plaintext", name.printable, error.sentence,
@@ -153,6 +181,59 @@ final class PlaintextSource: Sendable {
                     .sourceKept, "remove the plaintext", name.printable, error.sentence, advice: error.advice,
                     errno: error.errno, cause: error)
             }
+        }
+    }
+}
+
+/// The files beside a source.
+extension PlaintextSource {
+    /// The last segment of the path.
+    var leaf: String { relative.split(separator: "/").last.map(String.init) ?? relative }
+
+    /// Makes calls of the file system; their errors are those of reading the source.
+    func reading<Result: ~Copyable>(_ body: () throws(FileError) -> Result) throws(StoreError) -> Result {
+        do throws(FileError) { return try body() } catch { throw StoreError(reading: error, name) }
+    }
+
+    /// Opens a file beside the source; `nil` if it is missing.
+    ///
+    /// - Parameters:
+    ///   - path: A path like `relative`.
+    ///   - orNone: Treats a file that cannot be opened, such as a directory, as missing.
+    func part(_ path: String, orNone: Bool = false) throws(FileError) -> Descriptor? {
+        do throws(FileError) { return try directory.openForReading(path) } catch {
+            guard error.code == .notFound || orNone else { throw error }
+            return nil
+        }
+    }
+
+    /// Refuses a part that has another name, or that another process has open for writing.
+    func requireRemovable(part path: String) throws(StoreError) {
+        guard let file = try reading({ () throws(FileError) in try part(path) }) else { throw changed }
+        try requireRemovable(file, directory.display(path))
+    }
+
+    /// Returns whether the file is a part of a database beside it.
+    func isPart(of owner: String) throws(StoreError) -> Bool {
+        try reading { () throws(FileError) in
+            guard let file = try part(owner) else { return DatabaseFiles.isPart(try descriptor.head()) }
+            return try file.head() == DatabaseFiles.magic
+        }
+    }
+
+    /// Returns whether the path still refers to the open file.
+    func isInPlace() throws(FileError) -> Bool {
+        do throws(FileError) { return try directory.attributes(present).isSameFile(as: facts) } catch {
+            guard error.code == .notFound else { throw error }
+            return false
+        }
+    }
+
+    /// Returns the names in the source's directory; none if it may be used and not listed.
+    func siblings() throws(FileError) -> [String] {
+        do throws(FileError) { return try directory.parent(of: relative, "list").0.entries().map(\.name) } catch {
+            guard error.code == .permissionDenied else { throw error }
+            return []
         }
     }
 }

@@ -13,37 +13,19 @@ final class RecordForm: SealedForm {
     private let codec: PayloadCodec
     private let payload: PlaintextBuffer
 
-    /// - Parameter source: The file's name for messages.
-    /// - Throws: `StoreError` `.invalidName`; `.sourceUnusable` for contents that are neither JSON nor a binary
-    ///   property list.
+    /// - Throws: `StoreError` `.invalidName`.
     init(
-        _ payload: consuming PlaintextBuffer, as name: String, schemaVersion: UInt32, in store: SealedStore,
-        from source: String
+        _ contents: consuming RecordContents, as name: String, schemaVersion: UInt32, in store: SealedStore
     ) throws(StoreError) {
         place = try store.places.place(name)
-        codec = try Self.codec(of: payload, store.options, source)
+        codec = contents.codec
+        payload = contents.payload
         self.store = store
         self.schemaVersion = schemaVersion
-        self.payload = payload
     }
 
     var form: MovedItem.Form { .record }
     var target: String { place.name.text }
-
-    private static func codec(
-        of payload: borrowing PlaintextBuffer, _ options: StoreOptions, _ source: String
-    ) throws(StoreError) -> PayloadCodec {
-        try payload.withUnsafeBytes { bytes throws(StoreError) in
-            if bytes.starts(with: "bplist".utf8) { return .binaryPropertyList }
-            do throws(JSONFault) { try JSONChecker.checkInput(bytes, maximumDepth: options.maximumDepth) } catch {
-                throw StoreError.malformed(
-                    source,
-                    "It is neither a binary property list nor JSON: line \(error.line), column \(error.column): "
-                        + "\(error.reason).", advice: "Seal it as a file instead of a record.")
-            }
-            return .json
-        }
-    }
 
     func compare() throws(StoreError) -> SealedFormState {
         switch try store.reader.existing(at: place) {
@@ -95,37 +77,95 @@ final class RecordForm: SealedForm {
     }
 }
 
+/// The bytes of a record, and their codec.
+struct RecordContents: ~Copyable {
+    let payload: PlaintextBuffer
+    let codec: PayloadCodec
+}
+
 /// The record that a file becomes, and the conversion of its bytes.
 struct RecordPlan {
     let name: String
     var schemaVersion: UInt32 = 1
-    /// The keys whose numbers are dates.
-    var dates: Set<String> = []
+    var conversion = RecordConversion()
     /// The key of the file; `nil` for plaintext.
     var key: PlaintextImportKey?
 
     /// Returns a file's contents in the form of the record.
     ///
     /// - Parameter notes: Gets notes for a person.
-    func payload(
+    /// - Throws: `StoreError` `.sourceMalformed` for contents that are neither JSON nor a binary property list, for
+    ///   numbers that look like dates and are not mapped, unless the source is kept, and for another shape than the
+    ///   golden record's.
+    func contents(
         of source: PlaintextSource, _ options: PlaintextImportOptions, _ store: SealedStore, notes: inout [String]
-    ) throws(StoreError) -> PlaintextBuffer {
-        let contents = try source.read(limit: options.maximumFileSize)
-        guard let key else { return withDates(contents, &notes) }
-        return withDates(try Self.open(contents, with: key.bytes(from: store), source.name), &notes)
+    ) throws(StoreError) -> RecordContents {
+        let depth = store.options.maximumDepth
+        // Read first: a wrong path is an error also for a file that does not open.
+        let golden = try conversion.golden.map { path throws(StoreError) in
+            try RecordShape(ofGolden: path, limit: options.maximumFileSize, maximumDepth: depth)
+        }
+        var plain = try source.read(limit: options.maximumFileSize)
+        if let key { plain = try Self.open(plain, with: key.bytes(from: store), source.name) }
+        if plain.withUnsafeBytes({ $0.starts(with: "bplist".utf8) }) {
+            guard golden == nil else {
+                throw .malformed(
+                    source.name, "It is a binary property list, and a golden record has JSON.",
+                    advice: "Compare it with the program instead, and import it without a golden record.")
+            }
+            return RecordContents(payload: plain, codec: .binaryPropertyList)
+        }
+        let json = try plain.withUnsafeBytes { bytes throws(StoreError) in
+            try Self.requireJSON(bytes, maximumDepth: depth, source.name)
+            return try convert(bytes, source.name, keepsSource: options.keepsSource, &notes)
+        }
+        if let golden {
+            try json.withUnsafeBytes { json throws(StoreError) in
+                try Self.require(RecordShape(of: json).differences(from: golden), source.name)
+            }
+        }
+        return RecordContents(payload: json, codec: .json)
     }
 
-    private func withDates(_ contents: consuming PlaintextBuffer, _ notes: inout [String]) -> PlaintextBuffer {
-        let isJSON = contents.withUnsafeBytes { !$0.starts(with: "bplist".utf8) }
-        guard !dates.isEmpty, isJSON else { return contents }
-        return contents.withUnsafeBytes { json in
-            let found = ReferenceDates(in: json, under: dates)
-            let missing = dates.subtracting(found.found).sorted()
-            if !missing.isEmpty {
-                notes.append("No date is stored as a number under \(missing.joined(separator: ", ").printable).")
-            }
-            return found.converted()
+    private static func requireJSON(
+        _ bytes: UnsafeRawBufferPointer, maximumDepth: Int, _ source: String
+    ) throws(StoreError) {
+        do throws(JSONFault) { try JSONChecker.checkInput(bytes, maximumDepth: maximumDepth) } catch {
+            throw StoreError.malformed(
+                source,
+                "It is neither a binary property list nor JSON: line \(error.line), column \(error.column): "
+                    + "\(error.reason).", advice: "Seal it as a file instead of a record.")
         }
+    }
+
+    /// Returns JSON with the named dates as text.
+    private func convert(
+        _ json: UnsafeRawBufferPointer, _ source: String, keepsSource: Bool, _ notes: inout [String]
+    ) throws(StoreError) -> PlaintextBuffer {
+        let fields = DateFields(in: json, conversion)
+        if !fields.unrepresentable.isEmpty {
+            throw .malformed(
+                source, "These numbers are no dates of the years 0 to 9999: \(fields.unrepresentable.shortList).",
+                advice: "State another unit: --date FIELD=unix or --date FIELD=unix-ms; or --number FIELD.")
+        }
+        if !fields.unmapped.isEmpty {
+            guard keepsSource else {
+                throw .malformed(
+                    source,
+                    "It has numbers that look like dates, which records store as text: \(fields.unmapped.shortList).",
+                    advice: "State of each field what it is, --date FIELD or --number FIELD; or keep the source.")
+            }
+            notes.append("Numbers that look like dates were imported as numbers: \(fields.unmapped.shortList).")
+        }
+        if !fields.missing.isEmpty { notes.append("No number was found under \(fields.missing.shortList).") }
+        return fields.converted()
+    }
+
+    private static func require(_ differences: [String], _ source: String) throws(StoreError) {
+        guard !differences.isEmpty else { return }
+        throw .malformed(
+            source, "It differs from the golden record: \(differences.shortList("; ")).",
+            advice: "State its dates, or correct the file, or state the golden record of the type that reads it.")
     }
 
     private static func open(

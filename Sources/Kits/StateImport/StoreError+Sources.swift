@@ -28,3 +28,13 @@ extension StoreError {
             advice: "Compare both; then remove one of them, or replace the existing one.")
     }
 }
+
+extension Collection where Element == String {
+    /// A list of a few names for messages; names, never values.
+    var shortList: String { shortList(", ") }
+
+    func shortList(_ separator: String, most: Int = 8) -> String {
+        let shown = sorted().prefix(most).map { $0.printable }.joined(separator: separator)
+        return count > most ? "\(shown) and \(count - most) more" : shown
+    }
+}

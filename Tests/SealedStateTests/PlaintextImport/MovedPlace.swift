@@ -7,13 +7,13 @@ import Testing
 
 /// The kinds of plaintext, and the sealed form of each.
 enum PlaintextKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
-    case record, stream, defaults, aes
+    case record, file, defaults, aes
     var testDescription: String { rawValue }
 
     func contents() throws -> [UInt8] {
         switch self {
         case .record: Array(#"{"text":"plain"}"#.utf8)
-        case .stream: unevenBytes(70_000)
+        case .file: unevenBytes(70_000)
         case .defaults: try PlaintextImportSandbox.fixture("defaults.binary.plist")
         case .aes: try PlaintextImportSandbox.fixture("widget_auth_state.encrypted")
         }
@@ -53,20 +53,16 @@ struct MovedPlace {
             case .defaults:
                 return try sandbox.fixture.open().defaults(suite: name).contents()
                     == PlaintextImportDefaultsTests.values
-            case .stream:
-                guard SystemFile.exists(sandbox.path(name) + ".sealed") else { return false }
-                let copy = try sandbox.file("copy", bytes)
-                defer { unlink(copy) }
-                let target = sandbox.path(name) + ".sealed"
-                return try sandbox.importer { $0.keepsSource = true }.file(copy, to: target).word == "alreadySealed"
+            case .file: return try sandbox.fixture.open().files.read(name) == bytes
             }
         } catch let error as StoreError where error.code == .absent {
             return false
         }
     }
 
-    /// Returns the record's sequence.
+    /// Returns the record's or the file's sequence.
     func sequence() throws -> UInt64? {
+        if kind == .file { return try sandbox.fixture.open().files.info(of: name).provenance.sequence }
         guard kind == .record || kind == .aes else { return nil }
         return try sandbox.fixture.open().list().first { $0.name == name }?.provenance?.sequence
     }
@@ -74,7 +70,7 @@ struct MovedPlace {
     /// Expects that the move has left no other files.
     func expectClean(_ call: TracedProcess.Call) throws {
         #expect(try sandbox.fixture.staleFiles() == [], "\(call)")
-        #expect(try sandbox.plaintext.allSatisfy { $0 == "key.raw" || $0.hasSuffix(".sealed") }, "\(call)")
+        #expect(try sandbox.plaintext.allSatisfy { $0 == "key.raw" }, "\(call)")
     }
 
     /// Returns the calls of an undisturbed move, from the first that touches the file: those after which files can

@@ -6,7 +6,7 @@ import Testing
 /// Tests of a move whose system calls fail: the plaintext remains until it is sealed, and a second move completes it.
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct PlaintextImportCallFaultTests {
-    @Test(arguments: isLongForm ? PlaintextKind.allCases : [.record, .stream])
+    @Test(arguments: isLongForm ? PlaintextKind.allCases : [.record, .file])
     func aFailureOfAnyCallLosesNothing(_ kind: PlaintextKind) throws {
         let sandbox = try PlaintextImportSandbox()
         let bytes = try kind.contents()

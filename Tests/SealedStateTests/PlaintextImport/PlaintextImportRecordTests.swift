@@ -128,7 +128,8 @@ import Testing
         let sandbox = try PlaintextImportSandbox()
         let text = #"{"at":0,"deep":[{"at" : -978307200}],"no":1,"text":"at","other":{"at":null,"x":"\"at\":5"}}"#
         let item = try sandbox.importer().record(
-            sandbox.file("dates.json", text), as: "dates", dates: ["at", "nowhere"])
+            sandbox.file("dates.json", text), as: "dates",
+            conversion: RecordConversion(dates: ["at": .reference, "nowhere": .reference]))
         let expected =
             #"{"at":"2001-01-01T00:00:00Z","deep":[{"at" : "1970-01-01T00:00:00Z"}],"no":1,"text":"at","other":"#
             + #"{"at":null,"x":"\"at\":5"}}"#
@@ -141,7 +142,8 @@ import Testing
         let sandbox = try PlaintextImportSandbox()
         let path = try sandbox.tutorial("widget_auth_state.encrypted")
         let item = try sandbox.importer().aesGCM(
-            path, key: .file(sandbox.tutorial(key)), as: WidgetAuthState.recordName, dates: ["tokenExpiresAt"])
+            path, key: .file(sandbox.tutorial(key)), as: WidgetAuthState.recordName,
+            conversion: RecordConversion(dates: ["tokenExpiresAt": .reference]))
         #expect(item.word == "sealed" && item.isSourceRemoved)
         let expires = Date(timeIntervalSinceReferenceDate: 1_577_836_800.5)
         #expect(
@@ -150,10 +152,12 @@ import Testing
         #expect(try sandbox.plaintext == [key])
     }
 
-    @Test func withoutNamedDatesTheBytesAreTheOnesThatWereSealed() throws {
+    @Test func withoutDatesTheBytesAreTheOnesThatWereSealed() throws {
         let sandbox = try PlaintextImportSandbox()
         let path = try sandbox.tutorial("widget_auth_state.encrypted")
-        _ = try sandbox.importer().aesGCM(path, key: .file(sandbox.tutorial("key.raw")), as: "auth")
+        _ = try sandbox.importer().aesGCM(
+            path, key: .file(sandbox.tutorial("key.raw")), as: "auth",
+            conversion: RecordConversion(numbers: ["tokenExpiresAt"]))
         #expect(try Array(sandbox.record("auth").utf8) == PlaintextImportSandbox.fixture("widget_auth_state.json"))
     }
 
@@ -165,7 +169,7 @@ import Testing
         }
         let item = try sandbox.importer().aesGCM(
             sandbox.tutorial("widget_auth_state.encrypted"), key: .item(service: "widgetkey", account: "app"),
-            as: "auth")
+            as: "auth", conversion: RecordConversion(numbers: ["tokenExpiresAt"]))
         #expect(item.isSourceRemoved)
         #expect(try Array(sandbox.record("auth").utf8) == PlaintextImportSandbox.fixture("widget_auth_state.json"))
     }

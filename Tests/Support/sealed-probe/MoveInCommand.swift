@@ -2,7 +2,7 @@ internal import Glibc
 internal import SealedState
 internal import StateImport
 
-/// `move-in HOME GROUP record|stream|defaults|aes FILE NAME KEY`: imports one file. Prints the outcome, or the error's
+/// `move-in HOME GROUP record|file|defaults|aes FILE NAME KEY`: imports one file. Prints the outcome, or the error's
 /// code.
 func moveInCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 6, let group = try? AppGroup(arguments[1]) else { return 64 }
@@ -21,9 +21,11 @@ private func move(
 ) throws(StoreError) -> MovedItem {
     switch kind {
     case "record": try importer.record(path, as: name)
-    case "stream": try importer.file(path)
+    case "file": try importer.file(path)
     case "defaults": try importer.defaults(path, suite: name)
-    default: try importer.aesGCM(path, key: .file(key), as: name)
+    default:
+        try importer.aesGCM(
+            path, key: .file(key), as: name, conversion: RecordConversion(numbers: ["tokenExpiresAt"]))
     }
 }
 

@@ -140,7 +140,7 @@ package enum DateText {
     }
 
     /// Reads RFC 3339 text with any offset; nil for anything else.
-    static func date(from text: String) -> Date? {
+    package static func date(from text: String) -> Date? {
         var text = text
         return text.withUTF8 { date(UnsafeRawBufferPointer($0)) }
     }

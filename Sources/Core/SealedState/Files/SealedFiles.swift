@@ -1,7 +1,7 @@
 public import FoundationEssentials
 internal import KeyVault
 internal import SealedBackends
-internal import Sealing
+package import Sealing
 public import SharedFiles
 internal import Synchronization
 
@@ -261,6 +261,35 @@ extension SealedFiles {
     @discardableResult
     public func removeLeftovers(timeout: Duration? = nil) throws(StoreError) -> Int {
         try removeLeftovers(store.writer.request(timeout: timeout))
+    }
+}
+
+/// Calls for the import of other programs' files.
+extension SealedFiles {
+    /// Creates or replaces a file with contents that a closure reads; see the form with a descriptor.
+    ///
+    /// - Parameters:
+    ///   - size: The number of bytes.
+    ///   - source: Reads the next bytes, and returns 0 at the end. If it throws, nothing is written.
+    package func write(
+        size: Int, named name: String, _ attributes: SealedFiles.Attributes, onlyIf condition: WriteCondition,
+        durability: Durability, from source: @escaping StreamSource<StoreError>
+    ) throws(StoreError) {
+        let request = store.writer.request(onlyIf: condition, durability: durability)
+        _ = try write(NewContents(size: size, read: source), name, attributes, request)
+    }
+
+    /// Makes the stored file durable, for any writer's file: the contents before the manifest that names them.
+    package func makeDurable(_ name: String) throws(StoreError) {
+        try onFile(name) { file, store throws(StoreError) in
+            let place = try store.places.place(reserved: file.recordName.text)
+            if let id = try store.reader.contentID(at: place) {
+                try StoreError.onFiles("make durable", name) { () throws(FileError) in
+                    try store.container.root.makeDurable(id.path)
+                }
+            }
+            try store.makeDurable(place)
+        }
     }
 }
 

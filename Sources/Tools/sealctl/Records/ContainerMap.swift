@@ -1,3 +1,4 @@
+internal import ArgumentParser
 internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import SealedState
@@ -11,9 +12,10 @@ struct ContainerMap: Decodable {
     private struct Rule: Decodable {
         let record: String?
         let suite: String?
+        let file: String?
         let isLeft: Bool
         let schemaVersion: UInt32
-        let dates: Set<String>
+        let conversion: RecordConversion
         let isEncrypted: Bool
 
         private struct Key: CodingKey {
@@ -31,15 +33,16 @@ struct ContainerMap: Decodable {
             }
             record = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "record"))
             suite = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "suite"))
+            file = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "file"))
             isLeft = try values.decodeIfPresent(Bool.self, forKey: Key(stringValue: "leave")) ?? false
-            guard [record != nil, suite != nil, isLeft].count(where: { $0 }) == 1 else {
-                throw Self.fault("exactly one of record, suite and leave is needed", values.codingPath)
+            guard [record != nil, suite != nil, file != nil, isLeft].count(where: { $0 }) == 1 else {
+                throw Self.fault("exactly one of record, suite, file and leave is needed", values.codingPath)
             }
             guard record != nil || values.allKeys.count == 1 else {
-                throw Self.fault("schemaVersion, dates and cipher need record", values.codingPath)
+                throw Self.fault("schemaVersion, dates, numbers, checkWith and cipher need record", values.codingPath)
             }
             schemaVersion = try values.decodeIfPresent(UInt32.self, forKey: Key(stringValue: "schemaVersion")) ?? 1
-            dates = try values.decodeIfPresent(Set<String>.self, forKey: Key(stringValue: "dates")) ?? []
+            conversion = try Self.conversion(values)
             let cipher = try values.decodeIfPresent(String.self, forKey: Key(stringValue: "cipher"))
             guard cipher == nil || cipher == "aes-gcm" else {
                 throw Self.fault("the only cipher is aes-gcm", values.codingPath)
@@ -48,7 +51,23 @@ struct ContainerMap: Decodable {
             isEncrypted = cipher != nil
         }
 
-        private static let keys: Set = ["record", "suite", "leave", "schemaVersion", "dates", "cipher"]
+        private static let keys: Set = [
+            "record", "suite", "file", "leave", "schemaVersion", "dates", "numbers", "checkWith", "cipher",
+        ]
+
+        private static func conversion(_ values: KeyedDecodingContainer<Key>) throws -> RecordConversion {
+            let texts = try values.decodeIfPresent([String].self, forKey: Key(stringValue: "dates")) ?? []
+            var dates: [RecordDate] = []
+            for text in texts {
+                do throws(ValidationError) { dates.append(try RecordDate(text)) } catch {
+                    throw fault(error.message, values.codingPath)
+                }
+            }
+            return RecordConversion(
+                dates: RecordDate.fields(dates),
+                numbers: try values.decodeIfPresent(Set<String>.self, forKey: Key(stringValue: "numbers")) ?? [],
+                golden: try values.decodeIfPresent(String.self, forKey: Key(stringValue: "checkWith")))
+        }
 
         private static func fault(_ reason: String, _ path: [any CodingKey]) -> DecodingError {
             .dataCorrupted(.init(codingPath: path, debugDescription: reason))
@@ -76,6 +95,7 @@ struct ContainerMap: Decodable {
         for (path, rule) in rules {
             guard let record = rule.record else {
                 mapping.suites[path] = rule.suite
+                mapping.files[path] = rule.file
                 if rule.isLeft { mapping.left.insert(path) }
                 continue
             }
@@ -85,7 +105,7 @@ struct ContainerMap: Decodable {
                     hint: "Try --key FILE or --key-item ITEM.")
             }
             mapping.rules[path] = ContainerMapping.Rule(
-                record: record, schemaVersion: rule.schemaVersion, dates: rule.dates,
+                record: record, schemaVersion: rule.schemaVersion, conversion: rule.conversion,
                 key: rule.isEncrypted ? key : nil)
         }
         return mapping

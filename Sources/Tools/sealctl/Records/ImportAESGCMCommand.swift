@@ -12,10 +12,12 @@ struct ImportAESGCMCommand: SealctlCommand {
         discussion: """
             The file is the combined form: nonce, ciphertext, tag. Its key has 32 bytes, raw or as base64 or \
             hexadecimal text; it is never an argument. By default JSONEncoder writes dates as seconds since 2001, and \
-            records store them as text: name their keys with --date.
+            records store them as text: name their fields with --date, with dots between keys (session.until). The \
+            command names numbers that look like dates, and keeps the source until each was stated as a date or with \
+            --number.
 
             Examples:
-              sealctl import aes-gcm state.enc --as auth --key key.bin --date until
+              sealctl import aes-gcm state.enc --as auth --key key.bin --date tokenExpiresAt
               sealctl import aes-gcm state.enc --as auth --key-item widget/app
             """)
 
@@ -39,7 +41,7 @@ struct ImportAESGCMCommand: SealctlCommand {
         try FileMove(groupOptions: groupOptions, keyOptions: keyOptions, moving: moving, output: output).run {
             moving throws(StoreError) in
             try moving.aesGCM(
-                file, key: key, as: name, schemaVersion: record.schemaVersion, dates: Set(record.date))
+                file, key: key, as: name, schemaVersion: record.schemaVersion, conversion: record.conversion)
         }
     }
 }

@@ -26,14 +26,15 @@ struct ImportCommand: ParsableCommand {
 struct ImportFileCommand: SealctlCommand {
     static let configuration = CommandConfiguration(
         commandName: "file",
-        abstract: "Seal a file in its place, or create a record from it.",
+        abstract: "Create a sealed file or a record from a file.",
         discussion: """
-            Without --as the command creates a sealed file of any size beside the plaintext: FILE.sealed, which \
-            sealctl decrypt opens. With --as it creates a record from JSON, byte for byte except for the dates, or \
-            from a binary property list.
+            Without --as the command creates a sealed file of any size, which sealctl file get reads. Its name is that \
+            of the file, or its path below the group's container. An SQLite database becomes one sealed file with the \
+            transactions of the write-ahead log beside it. With --as the command creates a record from JSON, byte for \
+            byte except for the dates, or from a binary property list.
 
             Examples:
-              sealctl import file photos.tar
+              sealctl import file photos.tar --name backups/photos.tar
               sealctl import file state.json --as state --schema-version 2
             """)
 
@@ -43,9 +44,9 @@ struct ImportFileCommand: SealctlCommand {
     @Option(name: .customLong("as"), help: ArgumentHelp("The record's name.", valueName: "NAME"))
     var name: String?
     @Option(
-        name: .customShort("o"), help: ArgumentHelp("The sealed file; FILE.sealed unless stated.", valueName: "OUT"),
-        completion: .file())
-    var outputFile: String?
+        name: .customLong("name"),
+        help: ArgumentHelp("The sealed file's name; that of the file unless stated.", valueName: "NAME"))
+    var fileName: String?
     @Flag(help: "Seal a file that is sealed already.")
     var sealAgain = false
     @OptionGroup var record: RecordOptions
@@ -54,17 +55,20 @@ struct ImportFileCommand: SealctlCommand {
     @OptionGroup(title: "Global options") var output: OutputOptions
 
     func validate() throws {
-        guard name == nil || outputFile == nil else { throw ValidationError("Give one of --as and -o.") }
+        guard name == nil || fileName == nil else { throw ValidationError("Give one of --as and --name.") }
         guard name == nil || !sealAgain else { throw ValidationError("Give one of --as and --seal-again.") }
-        guard name != nil || record.date.isEmpty else { throw ValidationError("--date needs --as.") }
+        guard name != nil || record.isPlain else {
+            throw ValidationError("--date, --number and --check-with need --as.")
+        }
     }
 
     func perform() throws(Failure) {
         let move = FileMove(
             groupOptions: groupOptions, keyOptions: keyOptions, moving: moving, output: output, sealsAgain: sealAgain)
         try move.run { moving throws(StoreError) in
-            guard let name else { return try moving.file(file, to: outputFile) }
-            return try moving.record(file, as: name, schemaVersion: record.schemaVersion, dates: Set(record.date))
+            guard let name else { return try moving.file(file, named: fileName) }
+            return try moving.record(
+                file, as: name, schemaVersion: record.schemaVersion, conversion: record.conversion)
         }
     }
 }
@@ -107,13 +111,13 @@ struct ImportContainerCommand: SealctlCommand {
         abstract: "Import a whole container of plaintext into the group's.",
         discussion: """
             Property lists of Library/Preferences become suites of defaults, and files that the map names become \
-            records. All others become sealed files at the same path with the suffix .sealed. Without a directory the \
-            command imports the group's own container. A file that cannot be imported, or that has no target, does not \
+            records. All others become sealed files whose names are their paths. Without a directory the command imports \
+            the group's own container. A file that cannot be imported, or that has no target, does not \
             stop the others; the status is then 65.
 
-            The map is JSON: {"state.json": {"record": "state", "schemaVersion": 2, "dates": ["expiresAt"]}, \
-            "auth.encrypted": {"record": "auth", "cipher": "aes-gcm"}, "old.plist": {"suite": "old"}, "README": \
-            {"leave": true}}. --key opens those with a cipher. The command reports an invalid rule before it imports \
+            The map is JSON: {"state.json": {"record": "state", "schemaVersion": 2, "dates": ["expiresAt=unix"], \
+            "numbers": ["retriedAt"], "checkWith": "golden.json"}, "auth.encrypted": {"record": "auth", "cipher": "aes-gcm"}, "old.plist": {"suite": "old"}, "My \
+            photo.jpg": {"file": "photos/1.jpg"}, "README": {"leave": true}}. --key opens those with a cipher. The command reports an invalid rule before it imports \
             any file.
 
             Examples:

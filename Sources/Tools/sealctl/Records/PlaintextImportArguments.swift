@@ -36,15 +36,64 @@ struct RecordOptions: ParsableArguments {
     var schemaVersion: UInt32 = 1
     @Option(
         help: ArgumentHelp(
-            "A key of the JSON whose number is a date in seconds since 2001; may be given several times.",
-            valueName: "KEY"))
-    var date: [String] = []
+            "A field of the JSON whose number is a date: seconds since 2001, FIELD=unix for seconds and FIELD=unix-ms "
+                + "for milliseconds since 1970. May be given several times.",
+            valueName: "FIELD"),
+        transform: { try RecordDate($0) })
+    var date: [RecordDate] = []
+    @Option(
+        help: ArgumentHelp(
+            "A field whose number looks like a date and stays a number. May be given several times.",
+            valueName: "FIELD"))
+    var number: [String] = []
+    @Option(
+        help: ArgumentHelp(
+            "Import only if the fields, types and dates are those of a golden record, or of JSON that the program "
+                + "encodes.", valueName: "FILE"), completion: .file())
+    var checkWith: String?
+
+    func validate() throws {
+        if let twice = date.first(where: { number.contains($0.field) }) {
+            throw ValidationError("Give one of --date \(twice.field) and --number \(twice.field).")
+        }
+    }
+
+    /// Nothing is stated about the fields.
+    var isPlain: Bool { date.isEmpty && number.isEmpty && checkWith == nil }
+
+    var conversion: RecordConversion {
+        RecordConversion(dates: RecordDate.fields(date), numbers: Set(number), golden: checkWith)
+    }
 
     private static func version(_ argument: String) throws -> UInt32 {
         guard let version = UInt32(argument), version > 0 else {
             throw ValidationError("a schema version is a whole number from 1 to \(UInt32.max)")
         }
         return version
+    }
+}
+
+/// A field whose numbers are dates, with their unit: `expiresAt`, `expiresAt=unix`, `expiresAt=unix-ms`.
+struct RecordDate {
+    let field: String
+    let epoch: RecordConversion.Epoch
+
+    init(_ argument: String) throws(ValidationError) {
+        guard let sign = argument.lastIndex(of: "=") else {
+            (field, epoch) = (argument, .reference)
+            return
+        }
+        guard let epoch = RecordConversion.Epoch(rawValue: String(argument[argument.index(after: sign)...])) else {
+            let words = RecordConversion.Epoch.allCases.map { "FIELD=\($0.rawValue)" }
+            throw ValidationError("a date is FIELD or one of \(words.joined(separator: ", "))")
+        }
+        self.epoch = epoch
+        field = String(argument[..<sign])
+    }
+
+    /// Returns the units by field; of a field that is stated twice the last one.
+    static func fields(_ dates: [RecordDate]) -> [String: RecordConversion.Epoch] {
+        Dictionary(dates.map { ($0.field, $0.epoch) }) { _, last in last }
     }
 }
 

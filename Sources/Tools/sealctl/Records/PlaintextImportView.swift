@@ -90,7 +90,8 @@ struct MovedItemView {
         return switch item.form {
         case .record: "record \(target)"
         case .defaults: "defaults \(target)"
-        case .stream, nil: target
+        case .file: "file \(target)"
+        case nil: target
         }
     }
 

@@ -1,3 +1,5 @@
+import AppGroups
+import FoundationEssentials
 import Glibc
 import SealedState
 import SharedFiles
@@ -5,22 +7,51 @@ import StateImport
 import TestSupport
 import Testing
 
-@Suite struct PlaintextImportStreamTests {
-    @Test(arguments: [0, 1, 65_536, 65_537, 3 << 20])
-    func aFileBecomesASealedFileBesideIt(size: Int) throws {
+@Suite struct PlaintextImportFileTests {
+    private func sealed(_ sandbox: PlaintextImportSandbox, _ name: String) throws -> [UInt8] {
+        try sandbox.fixture.open().files.read(name)
+    }
+
+    private func sequence(_ sandbox: PlaintextImportSandbox, _ name: String) throws -> UInt64? {
+        try sandbox.fixture.open().files.info(of: name).provenance.sequence
+    }
+
+    @Test(arguments: [0, 1, 65_536, 65_537, 9 << 20]) func aFileBecomesASealedFile(size: Int) throws {
         let sandbox = try PlaintextImportSandbox()
-        let path = try sandbox.file("photo.jpg", unevenBytes(size), mode: 0o640)
+        let path = try sandbox.file("photo.jpg", unevenBytes(size))
+        var facts = stat()
+        stat(path, &facts)
         let item = try sandbox.importer().file(path)
-        #expect(item.word == "sealed" && item.isSourceRemoved && item.form == .stream)
-        #expect(try sandbox.plaintext == ["photo.jpg.sealed"])
-        #expect(try SystemFile.mode(path + ".sealed") == 0o640)
-        #expect(try SystemFile.read(path + ".sealed").count > size)
+        #expect(item.word == "sealed" && item.isSourceRemoved && item.form == .file && item.target == "photo.jpg")
+        #expect(try sandbox.plaintext == [])
+        #expect(try sealed(sandbox, "photo.jpg") == unevenBytes(size))
+        let info = try sandbox.fixture.open().files.info(of: "photo.jpg")
+        #expect(info.value.modified.map { Int($0.timeIntervalSince1970.rounded(.down)) } == facts.st_mtim.tv_sec)
         // The same contents, moved again, equal the sealed ones.
         try sandbox.file("photo.jpg", unevenBytes(size))
-        let sealed = try SystemFile.read(path + ".sealed")
         #expect(try sandbox.importer().file(path).word == "alreadySealed")
-        #expect(try SystemFile.read(path + ".sealed") == sealed)
+        #expect(try sequence(sandbox, "photo.jpg") == 1)
         #expect(try sandbox.importer().file(path).word == "gone")
+    }
+
+    @Test func aFileHasTheNameThatIsStatedOrItsPathInTheContainer() throws {
+        let sandbox = try PlaintextImportSandbox()
+        _ = try sandbox.fixture.open()
+        let item = try sandbox.importer().file(sandbox.file("My photo.jpg", [1]), named: "photos/1.jpg")
+        #expect(item.target == "photos/1.jpg")
+        #expect(try sealed(sandbox, "photos/1.jpg") == [1])
+        mkdir(sandbox.fixture.container + "/Documents", 0o700)
+        try SystemFile.write(sandbox.fixture.container + "/Documents/a", [2])
+        #expect(try sandbox.importer().file(sandbox.fixture.container + "/Documents/a").target == "Documents/a")
+        #expect(try sealed(sandbox, "Documents/a") == [2])
+        let other = try sandbox.file(".Žofie's photo.sealed", [3])
+        for name in ["../x", ".hidden", "a//b", "a b"] {
+            #expect(code { _ = try sandbox.importer().file(other, named: name) } == .invalidName)
+        }
+        #expect(try sandbox.importer().file(other).target == "__ofie_s_photo.sealed_")
+        let long = try sandbox.file(String(repeating: "n", count: 201), [4])
+        #expect(code { _ = try sandbox.importer().file(long) } == .invalidName)
+        #expect(SystemFile.exists(long))
     }
 
     @Test(arguments: [0, 100, 65_536, 200_000])
@@ -29,7 +60,6 @@ import Testing
         let bytes = unevenBytes(size)
         let path = try sandbox.file("photo.jpg", bytes)
         _ = try sandbox.importer().file(path)
-        let sealed = try SystemFile.read(path + ".sealed")
         for other in [
             bytes + [0], bytes.isEmpty ? [1] : Array(bytes.dropLast()),
             bytes.isEmpty ? [2] : [bytes[0] ^ 1] + bytes.dropFirst(),
@@ -37,31 +67,45 @@ import Testing
             try sandbox.file("photo.jpg", other)
             #expect(code { _ = try sandbox.importer().file(path) } == .conflict)
             #expect(try SystemFile.read(path) == other)
-            #expect(try SystemFile.read(path + ".sealed") == sealed)
+            #expect(try sealed(sandbox, "photo.jpg") == bytes)
+            #expect(try sequence(sandbox, "photo.jpg") == 1)
         }
         #expect(try sandbox.importer { $0.replacesTarget = true }.file(path).isSourceRemoved)
     }
 
-    @Test(arguments: ["garbage", "cut", "foreign", "link", "directory"])
-    func unopenableFilesAreNotOverwrittenByDefault(kind: String) throws {
+    /// Returns the only contents in the container.
+    private func contents(_ sandbox: PlaintextImportSandbox) throws -> String {
+        let directory = sandbox.fixture.container + "/Files/.contents"
+        let name = try #require(try SystemFile.names(directory).first)
+        return "\(directory)/\(name)"
+    }
+
+    @Test(arguments: ["garbage", "cut", "missing", "deleted"])
+    func filesThatReadersRefuseAreNotReplacedByDefault(kind: String) throws {
         let sandbox = try PlaintextImportSandbox()
         let path = try sandbox.file("f", unevenBytes(100))
-        let target = path + ".sealed"
+        _ = try sandbox.importer { $0.keepsSource = true }.file(path)
         switch kind {
-        case "garbage": try sandbox.file("f.sealed", "not sealed")
-        case "link": try sandbox.plain.link("f.sealed", to: "elsewhere")
-        case "directory": try sandbox.plain.directory("f.sealed")
-        case "cut":
-            _ = try sandbox.importer { $0.keepsSource = true }.file(path)
-            try SystemFile.write(target, Array(try SystemFile.read(target).dropLast()))
-        default:
-            let other = try PlaintextImportSandbox()
-            let elsewhere = try other.file("f", unevenBytes(100))
-            _ = try other.importer().file(elsewhere)
-            try sandbox.file("f.sealed", SystemFile.read(elsewhere + ".sealed"))
+        case "garbage": try SystemFile.write(sandbox.fixture.container + "/Files/f.sealed", [1, 2, 3])
+        case "cut": try SystemFile.write(contents(sandbox), Array(SystemFile.read(contents(sandbox)).dropLast()))
+        case "missing": unlink(try contents(sandbox))
+        default: try sandbox.fixture.open().files.delete("f")
         }
         #expect(code { _ = try sandbox.importer().file(path) } == .conflict)
         #expect(try SystemFile.read(path) == unevenBytes(100))
+        #expect(try sandbox.importer { $0.replacesTarget = true }.file(path).isSourceRemoved)
+        #expect(try sealed(sandbox, "f") == unevenBytes(100))
+    }
+
+    @Test func aFileThatExceedsTheQuotaStays() throws {
+        let sandbox = try PlaintextImportSandbox()
+        _ = try sandbox.fixture.open()
+        let path = try sandbox.file("f", unevenBytes(1 << 20))
+        try GroupRegistry(sandbox.fixture.group, in: sandbox.fixture.home).setQuota(100_000)
+        for isDryRun in [true, false] {
+            #expect(code { _ = try sandbox.importer { $0.isDryRun = isDryRun }.file(path) } == .quotaExceeded)
+        }
+        #expect(SystemFile.exists(path))
     }
 
     @Test func aFileThatIsReplacedMeanwhileStays() throws {
@@ -93,7 +137,7 @@ import Testing
         #expect(try sandbox.importer { $0.isDryRun = true }.file(sandbox.path("f")).word == "planned")
         #expect(try sandbox.plaintext == before)
         #expect(try sandbox.importer().file(sandbox.path("f")).word == "sealed")
-        #expect(try sandbox.plaintext == ["f.sealed"])
+        #expect(try sandbox.plaintext == [])
     }
 
     @Test func aSourceThatWasSetAsideAndRewrittenIsAConflict() throws {
@@ -115,8 +159,8 @@ import Testing
     @Test func aLongNameIsRemovedWithoutBeingSetAside() throws {
         let sandbox = try PlaintextImportSandbox()
         let path = try sandbox.file(String(repeating: "n", count: 255), [1])
-        #expect(try sandbox.importer().file(path, to: sandbox.path("short.sealed")).isSourceRemoved)
-        #expect(try sandbox.plaintext == ["short.sealed"])
+        #expect(try sandbox.importer().file(path, named: "short").isSourceRemoved)
+        #expect(try sandbox.plaintext == [])
     }
 
     @Test func aFileThatIsOpenForWritingStays() throws {
@@ -151,25 +195,12 @@ import Testing
         }
     }
 
-    @Test func aTargetThatIsTheSourceIsRefused() throws {
-        let sandbox = try PlaintextImportSandbox()
-        let path = try sandbox.file("f", unevenBytes(100))
-        #expect(code { _ = try sandbox.importer { $0.replacesTarget = true }.file(path, to: path) } == .invalidName)
-        #expect(try SystemFile.read(path) == unevenBytes(100))
-    }
-
     @Test func aSealedFileIsNotSealedTwiceWithoutARequest() throws {
         let sandbox = try PlaintextImportSandbox()
-        let path = try sandbox.file("f", unevenBytes(100))
-        _ = try sandbox.importer().file(path)
-        #expect(code { _ = try sandbox.importer().file(path + ".sealed") } == .sourceUnusable)
-        #expect(try sandbox.importer { $0.sealsAgain = true }.file(path + ".sealed").isSourceRemoved)
-    }
-
-    @Test func aDirectoryInTheTargetsPlaceIsNotASignOfAnEarlierMove() throws {
-        let sandbox = try PlaintextImportSandbox()
-        try sandbox.plain.directory("f.sealed")
-        #expect(code { _ = try sandbox.importer().file(sandbox.path("f")) } == .sourceUnusable)
+        _ = try sandbox.fixture.open().files.write([1], named: "f")
+        let path = try sandbox.file("blob", SystemFile.read(contents(sandbox)))
+        #expect(code { _ = try sandbox.importer().file(path) } == .sourceUnusable)
+        #expect(try sandbox.importer { $0.sealsAgain = true }.file(path).isSourceRemoved)
     }
 
     @Test func twoCallsAtOnceLoseNothing() throws {
@@ -179,10 +210,10 @@ import Testing
             let results = try concurrently(2) { _ in try sandbox.importer().file(path) }
             let words = results.map { (try? $0.get())?.word ?? "failed" }
             #expect(words.contains { $0 != "failed" }, "\(results)")
-            #expect(SystemFile.exists(path + ".sealed"))
+            #expect(try sealed(sandbox, "f\(round)") == unevenBytes(10_000))
             // Independent of the other call's error, the file exists or is sealed; another move completes it.
             #expect(["gone", "alreadySealed"].contains(try sandbox.importer().file(path).word))
-            #expect(try sandbox.plaintext.filter { !$0.hasSuffix(".sealed") } == [])
+            #expect(try sandbox.plaintext == [])
         }
     }
 }
