@@ -301,7 +301,7 @@ public struct StoreOptions: Sendable {
     /// The durability of a write. `.durable`, which survives a power loss, unless stated.
     public var durability: Durability = .durable
     /// The entitlements that must hold the group. This program's unless stated; a program without any may open every
-    /// group.
+    /// group, unless the machine requires them.
     public var entitlements: EntitlementPolicy = .program
     /// The group's team key, which signs its roster of writers. With it, records that the roster governs are believed
     /// only with the signature of a writer that may write them, and the vault's persons only if the key has certified
