@@ -13,6 +13,7 @@ extension StoreError {
             case .notFound: .containerMissing
             case .tooLarge: .tooLarge
             case .unsafePath, .notRegularFile: .malformed
+            case .secondName: .container
             case .lockTimeout, .lockFileReplaced, .overtaken: .lockTimeout
             case .cancelled: .cancelled
             case .durabilityUnknown: .durabilityUnknown
@@ -63,7 +64,7 @@ extension StoreError {
     /// in the way is no malformed record: the container, its lock file or a directory of the path is wrong.
     package init(writing error: FileError, _ subject: String) {
         switch error.code {
-        case .unsafePath, .notRegularFile, .notDirectory:
+        case .unsafePath, .notRegularFile, .notDirectory, .wrongOwner:
             self.init(
                 .container, "write", subject, error.sentence, advice: error.advice, errno: error.errno, cause: error)
         default: self.init(error, "write", subject)

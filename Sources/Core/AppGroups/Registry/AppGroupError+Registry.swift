@@ -139,12 +139,13 @@ extension AppGroupError {
             switch error.code {
             case .lockTimeout, .lockFileReplaced: .registryBusy
             case .unsafePath, .notDirectory: .notADirectory
-            case .unsafeMode, .wrongOwner: .unsafeContainer
+            case .unsafeMode, .wrongOwner, .secondName: .unsafeContainer
             case .notShared: .notShared
             default: .file
             }
+        let reason = error.code == .secondName ? "it has a second name" : "cannot \(error.operation)"
         self.init(
-            code: code, operation: "\(operation) of \(group)", subject: error.path, reason: "cannot \(error.operation)",
+            code: code, operation: "\(operation) of \(group)", subject: error.path, reason: reason,
             advice: error.advice, underlying: error)
     }
 }
