@@ -19,8 +19,11 @@ extension StoreError {
             case .durabilityUnknown: .durabilityUnknown
             default: Self.code(ofRefusal: error) ?? .file
             }
+        // A record beyond the limit, unlike a file beyond one of the system's (EFBIG), needs another limit of the group.
+        let isBeyondLimit = code == .tooLarge && error.errno == nil
         self.init(
-            code, operation, subject, error.sentence, advice: error.advice, errno: error.errno, cause: error)
+            code, operation, subject, error.sentence, advice: isBeyondLimit ? nil : error.advice, errno: error.errno,
+            cause: error)
     }
 
     /// Converts the error of a backend. Behind that of files is the error of the file, which says more.
@@ -30,8 +33,8 @@ extension StoreError {
             return
         }
         self.init(
-            Self.code(of: error.code), operation, subject, error.sentence, advice: error.advice, errno: error.errno,
-            cause: error)
+            Self.code(of: error.code), operation, subject, error.sentence,
+            advice: error.code == .tooLarge ? nil : error.advice, errno: error.errno, cause: error)
     }
 
     private static func code(of code: BackendError.Code) -> Code {

@@ -89,7 +89,7 @@ public enum EntitlementPolicy: Sendable, Hashable {
     /// Throws an error for an app group that the entitlements do not contain.
     ///
     /// - Throws: ``AppGroupError`` `notEntitled`, with the groups that they contain and the nearest match, also if
-    ///   entitlements are required and there are none; the errors of ``Entitlements/ofThisProgram()``.
+    ///   entitlements are required and missing; the errors of ``Entitlements/ofThisProgram()``.
     package func require(_ group: AppGroup) throws(AppGroupError) {
         guard let entitlements = try entitlements(toUse: group.identifier), !entitlements.holds(group) else { return }
         throw .notEntitled(group, entitlements)

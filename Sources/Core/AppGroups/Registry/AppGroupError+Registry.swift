@@ -32,6 +32,9 @@ extension AppGroupError.Code {
 
     /// The quota is not a number of bytes from 0 on.
     public static let invalidQuota = Self(rawValue: "invalidQuota")
+
+    /// The limit for records is below 64 KiB or above 64 MiB.
+    public static let invalidRecordLimit = Self(rawValue: "invalidRecordLimit")
 }
 
 extension AppGroupError {
@@ -131,6 +134,13 @@ extension AppGroupError {
         Self(
             code: .invalidQuota, operation: "set the quota of \(group)", subject: String(bytes),
             reason: "it is negative", advice: "Give a number of bytes, or none for no quota.")
+    }
+
+    static func invalidRecordLimit(_ bytes: Int64, of group: AppGroup) -> Self {
+        Self(
+            code: .invalidRecordLimit, operation: "set the record limit of \(group)", subject: String(bytes),
+            reason: "it is not \(RegistryEntry.recordLimitRange)",
+            advice: "Give such a number. Larger contents are sealed files: SealedStore.files, sealctl file put.")
     }
 
     /// Creates an error for a failure on the registry's own files.
