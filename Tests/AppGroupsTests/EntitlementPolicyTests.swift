@@ -1,6 +1,7 @@
 import AppGroups
 import SharedFiles
 import SystemPackage
+import TestSupport
 import Testing
 
 @Suite struct EntitlementPolicyTests {
@@ -75,6 +76,50 @@ import Testing
     @Test func aProgramWithoutEntitlementsOpensEveryGroup() throws {
         #expect(try Entitlements.ofThisProgram() == nil)
         try EntitlementPolicy.program.require(AppGroup("group.any"))
+    }
+
+    /// The tests' executable has no entitlements file beside it.
+    @Test func requiredRefusesAProgramWithoutEntitlements() throws {
+        for attempt in 1...2 {
+            let error = refusal { try EntitlementPolicy.required.require(held) }
+            #expect(error?.code == .notEntitled, "\(attempt)")
+            #expect(error?.heldGroups == [])
+            #expect(error?.subject == held.identifier)
+            #expect(error?.reason.contains(".entitlements") == true)
+        }
+        #expect(refusal { try EntitlementPolicy.required.require(AccessGroup(held)) }?.code == .notEntitled)
+        let error = refusal { _ = try GroupContainer.open(held, in: place.home, entitlements: .required) }
+        #expect(error?.code == .notEntitled)
+        #expect(!isDirectory(place.home.containersPath.string))
+    }
+
+    @Test(arguments: ["file", "directory", "link", "closed"])
+    func theMachineRequiresEntitlements(kind: String) throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.path("entitlements-required")
+        let settings = MachineEntitlements(directory: directory.path)
+        try MachineEntitlements.$current.withValue(settings) {
+            try EntitlementPolicy.program.require(held)
+            switch kind {
+            case "file": try directory.file("entitlements-required", "no contents count", mode: 0o600)
+            case "directory": try directory.directory("entitlements-required")
+            // A place that cannot be looked at may have the file.
+            case "closed":
+                try directory.link("round", to: "round")
+                let closed = MachineEntitlements(directory: directory.path("round"))
+                let error = MachineEntitlements.$current.withValue(closed) {
+                    refusal { try EntitlementPolicy.program.require(held) }
+                }
+                #expect(error?.code == .notEntitled)
+                return
+            default: try directory.link("entitlements-required", to: "nothing")
+            }
+            let error = refusal { try EntitlementPolicy.program.require(held) }
+            #expect(error?.code == .notEntitled)
+            #expect(error?.reason.contains(path) == true)
+            try policy.require(held)
+            try EntitlementPolicy.unchecked.require(held)
+        }
     }
 
     @Test func anAccessGroupIsRefusedWithThoseThatAreHeld() throws {

@@ -117,6 +117,42 @@ import Testing
         #expect(lines(try child.finish()) == [Self.group, "notEntitled"])
     }
 
+    @Test(arguments: ["1", "true", "yes", "on"])
+    func theVariableRequiresEntitlements(value: String) throws {
+        let strict = ["SEALED_ENTITLEMENTS_REQUIRED": value]
+        #expect(try say(strict) == ["none", "notEntitled"])
+        try directory.file(beside, Self.text(Self.group), mode: 0o644)
+        #expect(try say(strict) == [Self.group, "opened"])
+        #expect(try say(strict, opening: "group.another") == [Self.group, "notEntitled"])
+    }
+
+    @Test(arguments: ["0", "false", "no", "off", ""])
+    func theVariableCanLeaveItOpen(value: String) throws {
+        #expect(try say(["SEALED_ENTITLEMENTS_REQUIRED": value]) == ["none", "opened"])
+    }
+
+    @Test(arguments: ["2", "True", "required", "\u{FF}"])
+    func anUnclearRequirementIsAnErrorAndNotNo(value: String) throws {
+        #expect(try say(["SEALED_ENTITLEMENTS_REQUIRED": value]).last == "entitlements")
+    }
+
+    /// A file that vanished is no licence.
+    @Test func aNamedFileThatIsMissingIsRefusedAsNone() throws {
+        let named = ["SEALED_ENTITLEMENTS": directory.path("gone")]
+        let strict = ["SEALED_ENTITLEMENTS_REQUIRED": "1"].merging(named) { $1 }
+        #expect(try say(strict) == ["unusableEntitlements", "notEntitled"])
+        #expect(try say(named) == ["unusableEntitlements", "entitlements"])
+    }
+
+    @Test func aFileThatIsInstalledLaterEndsTheRefusal() throws {
+        let words = ["entitlements", directory.path("home"), Self.group, "twice"]
+        let child = try ChildProcess(program, words, environment: ["SEALED_ENTITLEMENTS_REQUIRED": "1"])
+        #expect(try child.readLine() == "none")
+        try directory.file(beside, Self.text(Self.group))
+        try child.write("\n")
+        #expect(lines(try child.finish()) == ["opened"])
+    }
+
     /// The first answer applies for the rest of the process's life.
     @Test func theFileIsReadOnce() throws {
         try directory.file(beside, Self.text(Self.group))
@@ -178,5 +214,58 @@ import Testing
         #expect(try say(.ada, named) == "none")
         try directory.file("program.entitlements", Self.list, mode: 0o644)
         #expect(try say(.ada, ["SEALED_ENTITLEMENTS": "nonsense"]) == "group.a")
+    }
+}
+
+/// Tests of the machine's setting, in a mount namespace with an `/etc` of its own.
+@Suite(.enabled(if: MachineEntitlementsTests.isPossible, "root and mount namespaces (unshare --mount)"))
+struct MachineEntitlementsTests {
+    private let directory: TemporaryDirectory
+
+    static var isPossible: Bool {
+        let words = ["--mount", "mount", "-t", "tmpfs", "none", "/etc"]
+        return geteuid() == 0 && (try? ChildProcess.run("/usr/bin/unshare", words).exitCode) == 0
+    }
+
+    init() throws {
+        directory = try TemporaryDirectory()
+        try #require(chmod(directory.path, 0o755) == 0)
+        try #require(run("cp '\(builtProduct("sealed-probe"))' '\(directory.path("program"))'") == 0)
+    }
+
+    /// Returns the answers of the program, run after the commands in the namespace.
+    private func say(_ commands: String, _ environment: [String: String] = [:]) throws -> [String] {
+        let script = "mount -t tmpfs -o mode=755 none /etc && mkdir /etc/sealedstate && \(commands) || exit 99"
+        let words = ["--mount", "/bin/sh", "-c", script, directory.path("program"), directory.path("home")]
+        let result = try ChildProcess.run("/usr/bin/unshare", words, environment: environment)
+        return result.outputText.split(separator: "\n").map(String.init)
+    }
+
+    private static let required = "touch /etc/sealedstate/entitlements-required && "
+    private static let program = #"{ "$0" entitlements "$1" group.a; true; }"#
+    private static let ofUser =
+        #"{ setpriv --reuid 65534 --regid 65534 --clear-groups "$0" entitlements "$1" group.a; true; }"#
+
+    @Test func theFileRequiresEntitlementsOfEveryProgram() throws {
+        #expect(try say(Self.program) == ["none", "opened"])
+        #expect(try say(Self.required + Self.program) == ["none", "notEntitled"])
+    }
+
+    @Test(arguments: ["0", "1", ""])
+    func theVariableDoesNotWithdrawIt(value: String) throws {
+        let variable = ["SEALED_ENTITLEMENTS_REQUIRED": value]
+        #expect(try say(Self.required + Self.program, variable) == ["none", "notEntitled"])
+    }
+
+    /// The caller of a set-user-ID program cannot choose its policy; the machine can.
+    @Test func aProgramWithMoreRightsThanItsCallerIsUnderTheMachinesSettingAlone() throws {
+        try #require(chmod(directory.path("program"), 0o4755) == 0)
+        let variable = ["SEALED_ENTITLEMENTS_REQUIRED": "1"]
+        #expect(try say(Self.ofUser, variable) == ["none", "opened"])
+        #expect(try say(Self.required + Self.ofUser, variable) == ["none", "notEntitled"])
+    }
+
+    @Test func aDirectoryThatTheProgramCannotSearchCountsAsTheRequirement() throws {
+        #expect(try say("chmod 700 /etc/sealedstate && " + Self.ofUser) == ["none", "notEntitled"])
     }
 }

@@ -18,7 +18,8 @@ import Testing
     ].map { "defaults \($0)" }
 
     static let containerCommands = [
-        "list", "path", "members", "register", "unregister", "reset", "accept", "backend", "usage", "quota", "trash",
+        "list", "path", "members", "register", "unregister", "reset", "accept", "backend", "usage", "quota",
+        "record-limit", "trash",
         "trash list", "trash restore", "trash empty",
     ].map { "container \($0)" }
 

@@ -183,7 +183,10 @@ import Testing
 
     @Test func aSecondNameOfAnotherFileIsRefused() throws {
         #expect(link(sandbox.place.path("outside/precious"), sandbox.path("lock")) == 0)
-        #expect(fileError { _ = try isFree(.whole) }?.code == .unsafePath)
+        let error = fileError { _ = try isFree(.whole) }
+        #expect(error?.code == .secondName)
+        #expect(error?.path == sandbox.path("lock"))
+        #expect(error?.advice.contains("rm \(sandbox.path("lock"))") == true)
         #expect(try SystemFile.mode(sandbox.place.path("outside/precious")) == 0o600)
     }
 
@@ -191,7 +194,7 @@ import Testing
     func aStrangersLockFileIsRefused() throws {
         try sandbox.file("lock", "")
         try #require(chown(sandbox.path("lock"), 4321, 4321) == 0)
-        #expect(fileError { _ = try isFree(.whole) }?.code == .unsafePath)
+        #expect(fileError { _ = try isFree(.whole) }?.code == .wrongOwner)
         // In a directory that a group shares, files of its members are accepted as well.
         try #require(chown(sandbox.path(""), 0, 4321) == 0)
         try #require(chmod(sandbox.path(""), 0o2770) == 0)

@@ -66,14 +66,14 @@ struct SharedFileTests {
         #expect(chown(place.path("x/l"), UnixUser.eve.uid, group) == 0)
         #expect(chmod(place.path("x"), mode) == 0)
         let answer = try probe("lock", place.path("x"), "l", "whole", "exclusive", "0", as: .bob)
-        #expect(answer == (isUsed ? "held\n" : "unsafePath\n"))
+        #expect(answer == (isUsed ? "held\n" : "wrongOwner\n"))
     }
 
     @Test func aLockFileWithASecondNameIsRefusedAlsoWhereItIsAMembers() throws {
         try place.file("x/l", "", mode: 0o660)
         #expect(chown(place.path("x/l"), UnixUser.ada.uid, UnixUser.team) == 0)
         #expect(link(place.path("x/l"), place.path("x/second")) == 0)
-        #expect(try probe("lock", place.path("x"), "l", "whole", "exclusive", "0", as: .bob) == "unsafePath\n")
+        #expect(try probe("lock", place.path("x"), "l", "whole", "exclusive", "0", as: .bob) == "secondName\n")
     }
 
     // MARK: Files

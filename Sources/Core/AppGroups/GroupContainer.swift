@@ -28,13 +28,18 @@ public final class GroupContainer: Sendable {
     /// The home in which the container was found, to find it again.
     package let home: GroupsHome
 
+    /// The largest record in bytes of its encoded form, by the registry, else by the container's copy of it, when the
+    /// container was opened; nil for the usual limit.
+    package let recordLimit: Int?
+
     /// The check whether the container may grow.
     package let quotaGate: QuotaGate
 
     private let isCreating: Bool
 
     private init(
-        group: AppGroup, home: GroupsHome, root: Directory, style: ContainerStyle, sharing: Sharing, isCreating: Bool
+        group: AppGroup, home: GroupsHome, root: Directory, style: ContainerStyle, sharing: Sharing, isCreating: Bool,
+        recordLimit: Int64? = nil
     ) {
         self.group = group
         self.home = home
@@ -42,6 +47,7 @@ public final class GroupContainer: Sendable {
         self.style = style
         self.sharing = sharing
         self.isCreating = isCreating
+        self.recordLimit = recordLimit.map { Int(clamping: $0) }
         quotaGate = QuotaGate(group: group, root: root)
     }
 
@@ -79,11 +85,14 @@ extension GroupContainer {
         behavior: ContainerBehavior = .macOS, entitlements: EntitlementPolicy = .program
     ) throws(AppGroupError) -> GroupContainer {
         try entitlements.require(group)
-        let (root, style) = try directory(of: group, in: home, creating: creating, behavior, sharing)
+        let (root, style, entry) = try directory(of: group, in: home, creating: creating, behavior, sharing)
         do throws(FileError) {
+            let sharing = try root.requireTrusted()
+            // A copy that cannot be read is reported by the first write.
+            let known = entry ?? (try? ContainerCopy.read(in: root, of: group))
             let container = GroupContainer(
-                group: group, home: home, root: root, style: style, sharing: try root.requireTrusted(),
-                isCreating: creating)
+                group: group, home: home, root: root, style: style, sharing: sharing, isCreating: creating,
+                recordLimit: known?.recordLimit)
             try container.examineStandardDirectories()
             return container
         } catch {
@@ -93,7 +102,7 @@ extension GroupContainer {
 
     private static func directory(
         of group: AppGroup, in home: GroupsHome, creating: Bool, _ behavior: ContainerBehavior, _ sharing: Sharing
-    ) throws(AppGroupError) -> (Directory, ContainerStyle) {
+    ) throws(AppGroupError) -> (Directory, ContainerStyle, RegistryEntry?) {
         let manager = ContainerManager(group: group, home: home)
         let finder = ContainerFinder(group: group, home: home)
         var found = try finder.find()
@@ -103,19 +112,19 @@ extension GroupContainer {
             // The container may have been on its way to the trash.
             found = try finder.find()
         }
-        if let found { return (found.root, found.style) }
+        if let found { return (found.root, found.style, found.entry) }
         guard creating else { throw try missing(group, in: home) }
         do throws(AppGroupError) {
             return try manager.change(sharing: sharing) { held, state throws(AppGroupError) in
                 let style = state.entry?.style ?? behavior.style
-                if let root = state.root { return (root, style) }
-                return (try manager.make(held, &state, style: style, sharing: sharing), style)
+                if let root = state.root { return (root, style, state.entry) }
+                return (try manager.make(held, &state, style: style, sharing: sharing), style, state.entry)
             }
         } catch {
             guard behavior == .macOS, let root = try manager.makeWithoutRegistry(sharing, after: error) else {
                 throw error
             }
-            return (root, .named)
+            return (root, .named, nil)
         }
     }
 

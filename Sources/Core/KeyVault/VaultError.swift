@@ -28,7 +28,8 @@ public struct VaultError: StructuredError, Sendable, Equatable {
     init(_ error: FileError, _ operation: String, role: SubjectRole = .vault) {
         code =
             switch error.code {
-            case .unsafeMode, .wrongOwner, .unsafePath, .notRegularFile, .notShared: .unsafeFile
+            case .unsafeMode, .wrongOwner, .unsafePath, .notRegularFile, .secondName, .notShared:
+                .unsafeFile
             case .lockTimeout, .lockFileReplaced, .overtaken: .lockTimeout
             case .cancelled: .cancelled
             case .permissionDenied: .denied

@@ -13,13 +13,17 @@ extension StoreError {
             case .notFound: .containerMissing
             case .tooLarge: .tooLarge
             case .unsafePath, .notRegularFile: .malformed
+            case .secondName: .container
             case .lockTimeout, .lockFileReplaced, .overtaken: .lockTimeout
             case .cancelled: .cancelled
             case .durabilityUnknown: .durabilityUnknown
             default: Self.code(ofRefusal: error) ?? .file
             }
+        // A record beyond the limit, unlike a file beyond one of the system's (EFBIG), needs another limit of the group.
+        let isBeyondLimit = code == .tooLarge && error.errno == nil
         self.init(
-            code, operation, subject, error.sentence, advice: error.advice, errno: error.errno, cause: error)
+            code, operation, subject, error.sentence, advice: isBeyondLimit ? nil : error.advice, errno: error.errno,
+            cause: error)
     }
 
     /// Converts the error of a backend. Behind that of files is the error of the file, which says more.
@@ -29,8 +33,8 @@ extension StoreError {
             return
         }
         self.init(
-            Self.code(of: error.code), operation, subject, error.sentence, advice: error.advice, errno: error.errno,
-            cause: error)
+            Self.code(of: error.code), operation, subject, error.sentence,
+            advice: error.code == .tooLarge ? nil : error.advice, errno: error.errno, cause: error)
     }
 
     private static func code(of code: BackendError.Code) -> Code {
@@ -63,7 +67,7 @@ extension StoreError {
     /// in the way is no malformed record: the container, its lock file or a directory of the path is wrong.
     package init(writing error: FileError, _ subject: String) {
         switch error.code {
-        case .unsafePath, .notRegularFile, .notDirectory:
+        case .unsafePath, .notRegularFile, .notDirectory, .wrongOwner:
             self.init(
                 .container, "write", subject, error.sentence, advice: error.advice, errno: error.errno, cause: error)
         default: self.init(error, "write", subject)

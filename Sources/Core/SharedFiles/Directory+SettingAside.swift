@@ -103,8 +103,11 @@ extension Directory {
         }
     }
 
+    /// Renames an entry of this directory to a name that is free.
+    ///
     /// - Returns: `false` if the file system cannot rename without replacing.
-    private func renameNew(_ from: String, _ to: String, _ operation: String) throws(FileError) -> Bool {
+    /// - Throws: `alreadyExists` if the name is taken.
+    package func renameNew(_ from: String, _ to: String, _ operation: String) throws(FileError) -> Bool {
         let result = uninterrupted { clinux_rename_new(descriptor.rawValue, from, to) }
         if result == -EINVAL || result == -ENOSYS { return false }
         if result < 0 { throw error(-result, operation, result == -EEXIST ? to : from) }

@@ -79,6 +79,8 @@ extension FileError {
         public static let unsafeMode = Code(rawValue: "unsafeMode")
         /// Owned by an unexpected user.
         public static let wrongOwner = Code(rawValue: "wrongOwner")
+        /// A lock file that has a second name (a hard link): its holders may not be those of this name.
+        public static let secondName = Code(rawValue: "secondName")
         /// Meant for a whole unix group, but closed to its members.
         public static let notShared = Code(rawValue: "notShared")
         /// The file system is full.
@@ -175,6 +177,9 @@ extension FileError.Code {
         .wrongOwner: Entry(
             "It belongs to another user",
             "Run this as its owner, or use a directory of this user: ls -ld {path}"),
+        .secondName: Entry(
+            "It has a second name",
+            "Find its other name, and stop the programs that use it: find / -xdev -samefile {path}"),
         .notShared: Entry(
             "Members of its unix group can't use it",
             "As its owner, give it to the unix group and allow its members access: chmod 2770 {path}"),

@@ -29,7 +29,8 @@ package final class LockFile: Sendable {
     ///   - timeout: zero tries once, without holding back.
     ///   - isCancelled: checked before each wait.
     /// - Throws: `lockTimeout`, `lockFileReplaced` when the time ran out on a file that kept being replaced,
-    ///   `cancelled`, `notRegularFile` or `unsafePath` for a planted file, or an error of opening it.
+    ///   `cancelled`; `notRegularFile`, `unsafePath`, `secondName` or `wrongOwner` for a planted file; or an error of
+    ///   opening it.
     package func acquire(
         _ range: LockRange, _ lockMode: LockMode, timeout: Duration, isCancelled: (() -> Bool)? = nil
     ) throws(FileError) -> HeldLock {
@@ -90,27 +91,23 @@ package final class LockFile: Sendable {
         return file
     }
 
-    /// A planted FIFO or device is not a lock; a second link or a foreign owner means that another program chose the
+    /// A planted FIFO or device is not a lock; a second name or a foreign owner means that another program chose the
     /// file.
     private func requireLockFile(_ facts: FileAttributes) throws(FileError) {
         guard facts.kind == .regular else {
-            throw FileError(.notRegularFile, operation: "use the lock file", path: directory.display(name))
+            throw FileError(.notRegularFile, operation: FileError.useLockFile, path: directory.display(name))
         }
         // 0 links: removed since it was opened; the caller detects that and opens the new one.
-        if facts.nlink > 1 { throw unsafeLockFile }
+        if facts.nlink > 1 { throw .secondName(ofLockFile: directory.display(name)) }
         if facts.uid == 0 || facts.uid == geteuid() { return }
         let place = try directory.attributes(".")
         let isMembers = place.sharing == .unixGroup(facts.gid)
-        if facts.uid != place.uid && !isMembers { throw unsafeLockFile }
-    }
-
-    private var unsafeLockFile: FileError {
-        let path = directory.display(name)
-        return FileError(
-            .unsafePath, operation: "use the lock file", path: path,
-            advice:
-                "It has a second name or another owner; stop its users and remove it: rm \(path.shellQuoted)"
-        )
+        guard facts.uid == place.uid || isMembers else {
+            let path = directory.display(name)
+            throw FileError(
+                .wrongOwner, operation: FileError.useLockFile, path: path,
+                advice: "See its owner, stop its users and remove it: rm \(path.shellQuoted)")
+        }
     }
 
     /// Restores permissions that were removed from this user's file, so that other members can lock it as well.
@@ -130,6 +127,18 @@ package final class LockFile: Sendable {
         guard let named = try? directory.attributes(ofLeaf: name) else { return false }
         // An open file keeps its inode, so its facts are not asked for again.
         return facts?.isSameFile(as: named) ?? false
+    }
+}
+
+extension FileError {
+    fileprivate static let useLockFile = "use the lock file"
+
+    /// Returns the error for a lock file with a second name.
+    package static func secondName(ofLockFile path: String) -> FileError {
+        FileError(
+            .secondName, operation: useLockFile, path: path,
+            advice: "Find its other name (find / -xdev -samefile \(path.shellQuoted)), stop the programs that use it, "
+                + "and remove this one; the next lock creates the file again: rm \(path.shellQuoted)")
     }
 }
 

@@ -114,12 +114,8 @@ extension CoordinationDomain {
         guard facts.kind == .regular else {
             throw FileError(.notRegularFile, operation: "use the lock file", path: lockPath)
         }
-        // A second link means that another program chose the file that the locks are on.
-        guard facts.nlink <= 1 else {
-            throw FileError(
-                .unsafePath, operation: "use the lock file", path: lockPath,
-                advice: "It has a second name; stop its users and remove it: rm \(lockPath.shellQuoted)")
-        }
+        // A second name means that another program chose the file that the locks are on.
+        if facts.nlink > 1 { throw .secondName(ofLockFile: lockPath) }
         // Restores permissions that were removed from this user's file, so that other members can lock it as well.
         if facts.uid == geteuid() && fileMode & ~facts.mode != 0 && fchmod(file.rawValue, facts.mode | fileMode) < 0 {
             throw FileError(errno: errno, operation: "set the mode of", path: lockPath)

@@ -50,8 +50,15 @@ public struct AuditLimits: Sendable, Hashable {
     public var maximumDepth = 64
     /// The number of examined entries; by default 250,000.
     public var maximumEntries = 250_000
-    /// The largest plaintext in bytes of a record that the group's programs read; by default 1 MiB, as in a store.
-    public var maximumRecordSize = 1 << 20
+    /// The largest plaintext in bytes of a record that the group's programs read; by default the container's limit, as
+    /// in a store: 1 MiB, or what `sealctl container record-limit` has set.
+    public var maximumRecordSize: Int {
+        get { statedRecordSize ?? containerRecordSize ?? 1 << 20 }
+        set { statedRecordSize = newValue }
+    }
+    private var statedRecordSize: Int?
+    /// The container's limit, which the auditor sets; nil for the usual limit.
+    var containerRecordSize: Int?
     /// The largest sealed blob in bytes that is opened; by default 64 GiB. Blobs are read in constant memory.
     public var maximumSealedBytes: Int64 = 64 << 30
     /// The time in which an unnamed new value may belong to a running writer; by default 60 seconds.
@@ -84,7 +91,7 @@ public struct AuditLimits: Sendable, Hashable {
         var limits = self
         limits.maximumDepth = min(max(maximumDepth, 1), 1 << 20)
         limits.maximumEntries = min(max(maximumEntries, 0), Int(Int32.max))
-        limits.maximumRecordSize = min(max(maximumRecordSize, 0), 1 << 40)
+        limits.statedRecordSize = statedRecordSize.map { min(max($0, 0), 1 << 40) }
         limits.temporaryGrace = min(max(temporaryGrace, .zero), Self.longest)
         limits.maximumReadBytes = max(maximumReadBytes, 0)
         limits.maximumValues = max(maximumValues, 0)

@@ -94,12 +94,20 @@ extension ContainerAuditor {
         in root: Directory, _ database: RecordDatabase?, of group: (AppGroup, GroupsHome)?, access: VaultAccess,
         missingVault: String?
     ) throws(AuditError) -> AuditReport {
+        var options = options
+        options.limits.containerRecordSize = Self.recordLimit(of: group, root)
         do throws(FileError) {
             return try AuditRun(root: root, database, group: group, access: access, options: options, clock: now)
                 .report(missingVault: missingVault)
         } catch {
             throw AuditError(error, auditing: group?.0)
         }
+    }
+
+    /// Returns the limit of the container's programs; nil for the usual one, and where no registry can be read.
+    private static func recordLimit(of group: (AppGroup, GroupsHome)?, _ root: Directory) -> Int? {
+        let entry = group.flatMap { try? GroupRegistry($0.0, in: $0.1).entry() } ?? ContainerCopy.entry(in: root)
+        return entry?.recordLimit.map { Int(clamping: $0) }
     }
 
     /// Returns the access to a container that the group's programs would open. If they would refuse it, it is audited

@@ -1,3 +1,4 @@
+internal import AppGroups
 internal import ArgumentParser
 internal import AuditReports
 internal import Glibc
@@ -29,6 +30,7 @@ struct Sealctl: ParsableCommand {
     static func main() {
         StandardStreams.prepare()
         SecretProcess.begin()
+        EntitlementRequirement.exemptThisProcess()
         requireArguments()
         do {
             let arguments = GlobalFlags.placed(ProgramArguments.all)

@@ -37,6 +37,39 @@ import Testing
         #expect(container.usage().total.bytes == 100 && container.usage().total.files == 1)
     }
 
+    @Test func aRecordLimitIsKnownToTheContainerAndCanBeTakenAway() throws {
+        #expect(try sandbox.open().recordLimit == nil)
+        for bytes in [64 << 10, 4 << 20, 64 << 20] as [Int64] {
+            try sandbox.registry.setRecordLimit(bytes)
+            #expect(try sandbox.open().recordLimit == Int(bytes))
+        }
+        for bytes in [-1, 0, 64 << 10 - 1, 64 << 20 + 1, .max] as [Int64] {
+            #expect(code { try sandbox.registry.setRecordLimit(bytes) } == .invalidRecordLimit)
+        }
+        #expect(try sandbox.open().recordLimit == 64 << 20)
+        try sandbox.registry.setRecordLimit(nil)
+        #expect(try sandbox.open().recordLimit == nil)
+    }
+
+    /// The copy in the container states it where the registry is lost.
+    @Test func aRecordLimitSurvivesTheLossOfTheRegistry() throws {
+        _ = try sandbox.open()
+        try sandbox.registry.setRecordLimit(4 << 20)
+        sandbox.removeRegistry()
+        #expect(try sandbox.open().recordLimit == 4 << 20)
+    }
+
+    /// A member who edits the registry cannot make readers allocate more.
+    @Test(arguments: ["67108865", "9223372036854775807", "0", "-1"])
+    func anEditedLimitBeyondTheRangeIsRefused(_ number: String) throws {
+        _ = try sandbox.open()
+        try sandbox.registry.setRecordLimit(4 << 20)
+        let path = sandbox.file
+        let text = String(decoding: try SystemFile.read(path), as: UTF8.self)
+        try SystemFile.write(path, Array(text.split(separator: "4194304").joined(separator: number).utf8))
+        #expect(code { _ = try sandbox.open() } == .damagedRegistry)
+    }
+
     @Test func aQuotaIsKnownToTheContainerAndCanBeTakenAway() throws {
         let container = try sandbox.open()
         #expect(try container.quota() == nil)

@@ -80,6 +80,13 @@ extension AppGroupError {
             advice: "Set it to a value in UTF-8, or unset it.")
     }
 
+    static func unclearRequirement(_ value: String) -> Self {
+        Self(
+            code: .unusableEntitlements, operation: findEntitlements, subject: EntitlementEnvironment.required,
+            reason: "its value \"\(DisplayText.identifier(value))\" is neither yes nor no",
+            advice: "Set it to 1 or 0, or unset it.")
+    }
+
     static func unreadableExecutablePath() -> Self {
         Self(
             code: .unusableEntitlements, operation: findEntitlements, subject: "the program's path",
@@ -124,6 +131,19 @@ extension AppGroupError {
         let held = entitlements.allAccessGroups.map(\.identifier) + entitlements.accessGroupPatterns.map(\.pattern)
         return notEntitled(
             group.identifier, operation: "use the access group", held: held, kind: "access group", advice: advice)
+    }
+
+    /// Creates an error for a program without entitlements where they are required.
+    ///
+    /// - Parameter place: The file that was looked for.
+    static func noEntitlements(
+        _ identifier: String, _ requirement: EntitlementRequirement, lookedAt place: String
+    ) -> Self {
+        Self(
+            code: .notEntitled, operation: "use the group", subject: identifier,
+            reason: "the policy requires entitlements (\(requirement.source)), and the program has none: "
+                + "looked for \(place.printable)",
+            advice: "Install the program's entitlements there, with \(identifier) in them.")
     }
 
     private static func notEntitled(

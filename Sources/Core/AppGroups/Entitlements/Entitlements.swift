@@ -75,9 +75,12 @@ extension Entitlements {
 /// Entitlements prevent mistakes, as on a simulator: the Linux kernel enforces none of them. The container's modes and
 /// the vault's keys keep others out.
 public enum EntitlementPolicy: Sendable, Hashable {
-    /// This program's entitlements, if it has any (see ``Entitlements/ofThisProgram()``); a program without opens every
-    /// group.
+    /// This program's entitlements, if it has any (see ``Entitlements/ofThisProgram()``). A program without opens every
+    /// group, unless the file `/etc/sealedstate/entitlements-required` or the variable `SEALED_ENTITLEMENTS_REQUIRED`
+    /// refuses such programs.
     case program
+    /// This program's entitlements; a program without is refused.
+    case required
     /// Explicit entitlements.
     case given(Entitlements)
     /// No check: for tools that manage groups of others.
@@ -85,10 +88,10 @@ public enum EntitlementPolicy: Sendable, Hashable {
 
     /// Throws an error for an app group that the entitlements do not contain.
     ///
-    /// - Throws: ``AppGroupError`` `notEntitled`, with the groups that they contain and the nearest match; the errors
-    ///   of ``Entitlements/ofThisProgram()``.
+    /// - Throws: ``AppGroupError`` `notEntitled`, with the groups that they contain and the nearest match, also if
+    ///   entitlements are required and missing; the errors of ``Entitlements/ofThisProgram()``.
     package func require(_ group: AppGroup) throws(AppGroupError) {
-        guard let entitlements = try entitlements(), !entitlements.holds(group) else { return }
+        guard let entitlements = try entitlements(toUse: group.identifier), !entitlements.holds(group) else { return }
         throw .notEntitled(group, entitlements)
     }
 
@@ -96,17 +99,39 @@ public enum EntitlementPolicy: Sendable, Hashable {
     ///
     /// - Throws: ``AppGroupError`` as ``require(_:)-(AppGroup)``.
     package func require(_ group: AccessGroup) throws(AppGroupError) {
-        guard let entitlements = try entitlements(), !entitlements.holds(group) else { return }
+        guard let entitlements = try entitlements(toUse: group.identifier), !entitlements.holds(group) else { return }
         throw .notEntitled(group, entitlements)
     }
 
     /// Returns the decisive entitlements; nil if every group may be opened.
-    package func entitlements() throws(AppGroupError) -> Entitlements? {
+    private func entitlements(toUse identifier: String) throws(AppGroupError) -> Entitlements? {
         switch self {
-        case .program: try Entitlements.ofThisProgram()
+        case .program: try ofThisProgram(identifier, requirement: EntitlementRequirement.ofThisProcess)
+        case .required: try ofThisProgram(identifier) { .ofProgram }
         case .given(let entitlements): entitlements
         case .unchecked: nil
         }
+    }
+
+    /// - Parameter requirement: Called if the program has no entitlements.
+    private func ofThisProgram(
+        _ identifier: String, requirement: () throws(AppGroupError) -> EntitlementRequirement?
+    ) throws(AppGroupError) -> Entitlements? {
+        var missing: AppGroupError?
+        do throws(AppGroupError) {
+            if let found = try Entitlements.ofThisProgram() { return found }
+        } catch {
+            guard error.underlying?.code == .notFound else { throw error }
+            missing = error
+        }
+        guard let requirement = try requirement() else {
+            if let missing { throw missing }
+            return nil
+        }
+        // "None" is not the answer for the rest of the process's life: the file may have been installed since.
+        ProgramEntitlements.forgetNone()
+        if missing == nil, let found = try Entitlements.ofThisProgram() { return found }
+        throw .noEntitlements(identifier, requirement, lookedAt: try ProgramEntitlements.current().place)
     }
 }
 
@@ -159,7 +184,8 @@ public struct AccessGroupPattern: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Entitlements {
-    /// Returns this program's entitlements; nil if it has none and may open every group.
+    /// Returns this program's entitlements; nil if it has none. It may then open every group, unless entitlements are
+    /// required: see ``EntitlementPolicy/program``.
     ///
     /// The variable `SEALED_ENTITLEMENTS` names the file by an absolute path. If it is not set, the file is
     /// `<executable>.entitlements` beside the executable, if that exists. Build settings in the file get their values
@@ -175,9 +201,7 @@ extension Entitlements {
     public static func ofThisProgram() throws(AppGroupError) -> Entitlements? {
         try ProgramEntitlements.ofThisProcess.withLock { (known) throws(AppGroupError) in
             if let known { return known.entitlements }
-            let found = try ProgramEntitlements(
-                environment: EntitlementEnvironment.read(), executable: ProgramPath.read()
-            ).read()
+            let found = try ProgramEntitlements.current().read()
             known = ProgramEntitlements.Answer(entitlements: found)
             return found
         }
@@ -193,8 +217,25 @@ struct ProgramEntitlements {
 
     static let ofThisProcess = Mutex<Answer?>(nil)
 
+    /// Makes the next call search again if the last one found nothing.
+    static func forgetNone() { ofThisProcess.withLock { if $0?.entitlements == nil { $0 = nil } } }
+
     let environment: [String: String]
     let executable: String?
+
+    /// Returns the search of this process.
+    static func current() throws(AppGroupError) -> ProgramEntitlements {
+        ProgramEntitlements(environment: try EntitlementEnvironment.read(), executable: try ProgramPath.read())
+    }
+
+    /// The file that is looked for, as a part of a sentence.
+    var place: String {
+        if let named = environment[EntitlementEnvironment.file] { return "\(named) (\(EntitlementEnvironment.file))" }
+        guard let executable else { return "no file, because the program's path is not known" }
+        return Self.beside(executable)
+    }
+
+    private static func beside(_ executable: String) -> String { "\(executable).entitlements" }
 
     func read() throws(AppGroupError) -> Entitlements? {
         if let named = environment[EntitlementEnvironment.file] {
@@ -202,7 +243,7 @@ struct ProgramEntitlements {
             return try read(named, mayBeMissing: false)
         }
         guard let executable else { return nil }
-        return try read("\(executable).entitlements", mayBeMissing: true)
+        return try read(Self.beside(executable), mayBeMissing: true)
     }
 
     private func read(_ path: String, mayBeMissing: Bool) throws(AppGroupError) -> Entitlements? {

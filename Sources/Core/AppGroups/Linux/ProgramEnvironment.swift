@@ -247,6 +247,8 @@ struct EntitlementsFile {
 enum EntitlementEnvironment {
     /// The path of an entitlements file; absolute.
     static let file = "SEALED_ENTITLEMENTS"
+    /// Whether the program is refused if it has no entitlements.
+    static let required = "SEALED_ENTITLEMENTS_REQUIRED"
     /// The value of the team identifier for build settings in the file.
     static let team = "SEALED_TEAM_ID"
     /// The value of the bundle identifier for build settings in the file.
@@ -260,7 +262,7 @@ enum EntitlementEnvironment {
         var values: [String: String] = [:]
         // Checked as well: a program may have changed its ids after its start.
         guard getuid() == geteuid(), getgid() == getegid() else { return values }
-        for name in [file, team, bundle] {
+        for name in [file, required, team, bundle] {
             guard let pointer = SecureEnvironment.value(name) else { continue }
             guard let value = String(validatingCString: pointer) else { throw .unreadableVariable(name) }
             values[name] = value

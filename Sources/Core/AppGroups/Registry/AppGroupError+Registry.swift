@@ -32,6 +32,9 @@ extension AppGroupError.Code {
 
     /// The quota is not a number of bytes from 0 on.
     public static let invalidQuota = Self(rawValue: "invalidQuota")
+
+    /// The limit for records is below 64 KiB or above 64 MiB.
+    public static let invalidRecordLimit = Self(rawValue: "invalidRecordLimit")
 }
 
 extension AppGroupError {
@@ -133,18 +136,26 @@ extension AppGroupError {
             reason: "it is negative", advice: "Give a number of bytes, or none for no quota.")
     }
 
+    static func invalidRecordLimit(_ bytes: Int64, of group: AppGroup) -> Self {
+        Self(
+            code: .invalidRecordLimit, operation: "set the record limit of \(group)", subject: String(bytes),
+            reason: "it is not \(RegistryEntry.recordLimitRange)",
+            advice: "Give such a number. Larger contents are sealed files: SealedStore.files, sealctl file put.")
+    }
+
     /// Creates an error for a failure on the registry's own files.
     init(_ error: FileError, _ operation: String, registryOf group: AppGroup) {
         let code: Code =
             switch error.code {
             case .lockTimeout, .lockFileReplaced: .registryBusy
             case .unsafePath, .notDirectory: .notADirectory
-            case .unsafeMode, .wrongOwner: .unsafeContainer
+            case .unsafeMode, .wrongOwner, .secondName: .unsafeContainer
             case .notShared: .notShared
             default: .file
             }
+        let reason = error.code == .secondName ? "it has a second name" : "cannot \(error.operation)"
         self.init(
-            code: code, operation: "\(operation) of \(group)", subject: error.path, reason: "cannot \(error.operation)",
+            code: code, operation: "\(operation) of \(group)", subject: error.path, reason: reason,
             advice: error.advice, underlying: error)
     }
 }

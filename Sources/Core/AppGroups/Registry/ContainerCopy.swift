@@ -33,6 +33,11 @@ package enum ContainerCopy {
         }
     }
 
+    /// Returns the copy in a container of any group; nil if it is missing or cannot be read.
+    package static func entry(in root: Directory) -> RegistryEntry? {
+        do throws(CopyFault) { return try readAny(in: root) } catch { return nil }
+    }
+
     enum CopyFault: Error {
         case damaged(String)
         case file(FileError)

@@ -135,12 +135,32 @@ extension GroupRegistry {
     ) throws(AppGroupError) {
         try entitlements.require(group)
         if let bytes, bytes < 0 { throw .invalidQuota(bytes, of: group) }
-        try requireKnown("set the quota of")
+        try set("set the quota of") { $0.quota = bytes }
+    }
+
+    /// Limits the bytes of a record's encoded form, from 64 KiB to 64 MiB; nil restores the usual limit of 1 MiB.
+    ///
+    /// Programs that state no limit of their own, and the tools, use it. Running programs notice a raised limit when they
+    /// meet a larger record, and a lowered one when they are started again. A record beyond a lowered limit is refused.
+    /// - Parameter entitlements: The entitlements that have to contain the group; this program's unless stated.
+    /// - Throws: ``AppGroupError`` `notEntitled`; `invalidRecordLimit`, `containerMissing`, `registryBusy`, and as
+    ///   ``members()``.
+    public func setRecordLimit(
+        _ bytes: Int64?, entitlements: EntitlementPolicy = .program
+    ) throws(AppGroupError) {
+        try entitlements.require(group)
+        if let bytes, !RegistryEntry.recordLimits.contains(bytes) { throw .invalidRecordLimit(bytes, of: group) }
+        try set("set the record limit of") { $0.recordLimit = bytes }
+    }
+
+    /// Changes the entry of a group with a container.
+    private func set(_ operation: String, _ edit: (inout RegistryEntry) -> Void) throws(AppGroupError) {
+        try requireKnown(operation)
         try manager.change { held, state throws(AppGroupError) in
             guard var entry = state.entry, state.root != nil else {
-                throw .notRegistered(of: group, "set the quota of", in: home)
+                throw .notRegistered(of: group, operation, in: home)
             }
-            entry.quota = bytes
+            edit(&entry)
             try manager.record(entry, held, &state)
         }
     }

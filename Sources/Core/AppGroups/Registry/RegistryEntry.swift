@@ -12,9 +12,16 @@ package struct RegistryEntry: Hashable, Sendable {
     package var members: [GroupMember]
     /// The quota for the container's files in bytes; nil for no quota.
     package var quota: Int64?
+    /// The largest record of the container in bytes of its encoded form; nil for the usual limit.
+    package var recordLimit: Int64?
     /// A container that was given up and is on its way to the trash; the next lock holder completes the move.
     package var departure: ContainerDeparture?
 
+    /// The limits that a container may have. The upper one bounds what a member who edits the registry can make readers
+    /// allocate for one record; the library's own records fit below the lower one.
+    package static let recordLimits: ClosedRange<Int64> = 64 << 10...64 << 20
+    /// The same as a part of a sentence.
+    static var recordLimitRange: String { "\(recordLimits.lowerBound) to \(recordLimits.upperBound) bytes" }
     /// The maximum number of members.
     static let maximumMembers = 1024
     /// Only an edited file can reach it.
@@ -22,7 +29,8 @@ package struct RegistryEntry: Hashable, Sendable {
 
     init(
         group: AppGroup, style: ContainerStyle, directory: String? = nil, generation: Int64 = 0,
-        members: [GroupMember] = [], quota: Int64? = nil, departure: ContainerDeparture? = nil
+        members: [GroupMember] = [], quota: Int64? = nil, recordLimit: Int64? = nil,
+        departure: ContainerDeparture? = nil
     ) {
         self.group = group
         self.style = style
@@ -30,6 +38,7 @@ package struct RegistryEntry: Hashable, Sendable {
         self.generation = generation
         self.members = members
         self.quota = quota
+        self.recordLimit = recordLimit
         self.departure = departure
     }
 

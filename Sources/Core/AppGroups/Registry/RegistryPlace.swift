@@ -184,6 +184,7 @@ enum RegistryDocument {
         ]
         fields["directory"] = entry.directory.map { .string($0) }
         fields["quota"] = entry.quota.map { .integer($0) }
+        fields["recordLimit"] = entry.recordLimit.map { .integer($0) }
         fields["leaving"] = entry.departure.map {
             .dictionary(["directory": .string($0.directory), "trash": .string($0.trashName)])
         }
@@ -217,6 +218,7 @@ extension RegistryDocument {
             group: try group(fields.text("group")), style: try style(fields.text("style")),
             directory: try fields.optionalText("directory"), generation: try fields.integer("generation"),
             members: try members(fields.list("members")), quota: try fields.optionalInteger("quota"),
+            recordLimit: try fields.optionalInteger("recordLimit"),
             departure: try departure(fields.optionalFields("leaving")))
         try fields.requireNothingElse()
         try check(entry)
@@ -290,6 +292,9 @@ extension RegistryDocument {
             throw Fault(reason: "its generation is not between 0 and \(RegistryEntry.maximumGeneration)")
         }
         if let quota = entry.quota, quota < 0 { throw Fault(reason: "its quota is negative") }
+        if let limit = entry.recordLimit, !RegistryEntry.recordLimits.contains(limit) {
+            throw Fault(reason: "its record limit is not \(RegistryEntry.recordLimitRange)")
+        }
         if let directory = entry.directory, !isName(directory, entry.style, entry.group) {
             throw Fault(reason: "its directory does not have the style \"\(entry.style.rawValue)\"")
         }

@@ -47,6 +47,8 @@ package final class RecordReader: Sendable {
         backend = other ?? files
         space = other == nil || options.backend?.name == nil ? nil : BackendSpace(of: container)
         watches = BackendWatches(of: backend)
+        var options = options
+        options.containerRecordSize = container.recordLimit
         self.options = options
         places = RecordPlaces(in: container, hasFiles: other == nil)
         keys = RecordKeys(vault: vault)

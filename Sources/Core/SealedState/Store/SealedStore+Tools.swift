@@ -74,7 +74,7 @@ extension SealedStore {
                 try store.reader.checkWithoutType(place, contents)
                 return ReadExamination(error: nil)
             } catch {
-                guard error.code.check != nil, store.isInPlace else { throw error }
+                guard error.code.check != nil, store.isFinal(error) else { throw error }
                 return ReadExamination(error: error)
             }
         }

@@ -177,7 +177,7 @@ extension SealedStore {
         try onPresentContainer { store throws(StoreError) in
             let place = try store.places.place(stored: name)
             do throws(StoreError) { return try store.reader.checkedSnapshot(of: type, at: place) } catch {
-                guard store.isInPlace else { throw error }
+                guard store.isFinal(error) else { throw error }
                 return try store.reader.answer(to: error, type, at: place)
             }
         }
@@ -211,8 +211,12 @@ extension SealedStore {
             do throws(StoreError) { return try body(store) } catch {
                 // The end of the caller's patience, and the caller's own error, are no fault of the container.
                 let isCallers = [.declined, .cancelled, .lockTimeout].contains(error.code)
-                if isCallers || store.isInPlace { throw error }
-                store = try store.following()
+                if isCallers || store.isFinal(error) { throw error }
+                if let adapted = store.withPresentLimit(after: error) {
+                    store = adapted
+                } else {
+                    store = try store.following()
+                }
                 successor.withLock { $0 = store === self ? nil : store }
             }
         }
@@ -238,6 +242,19 @@ extension SealedStore {
             throw StoreError(error, "find the container of")
         }
         return try SealedStore(self, on: found)
+    }
+
+    /// Returns whether the error is the answer of the group's present container, with its present limit.
+    func isFinal(_ error: StoreError) -> Bool { isInPlace && withPresentLimit(after: error) == nil }
+
+    /// Returns a store with the container's present limit for records; nil if the error is about something else, or the
+    /// limit is the one that is known.
+    private func withPresentLimit(after error: StoreError) -> SealedStore? {
+        guard error.code == .tooLarge, options.statedRecordSize == nil,
+            let found = try? GroupContainer.open(group, in: home, creating: false, entitlements: .unchecked),
+            found.recordLimit != options.containerRecordSize
+        else { return nil }
+        return try? SealedStore(self, on: found)
     }
 
     /// No other user may change the open container: its modes may have changed since it was opened.
@@ -280,8 +297,16 @@ extension SealedStore {
 
 /// The options of a store; the defaults suit small state of one machine.
 public struct StoreOptions: Sendable {
-    /// The largest record in bytes of its encoded form. 1 MiB unless stated.
-    public var maximumRecordSize = 1 << 20
+    /// The largest record in bytes of its encoded form. Unless stated it is the container's limit, which all programs
+    /// and tools of the group share: 1 MiB, or what `sealctl container record-limit` has set.
+    public var maximumRecordSize: Int {
+        get { statedRecordSize ?? containerRecordSize ?? 1 << 20 }
+        set { statedRecordSize = newValue }
+    }
+    /// The program's own limit; nil if it follows the container's.
+    private(set) var statedRecordSize: Int?
+    /// The container's limit, which the store sets when it opens one; nil for the usual limit.
+    var containerRecordSize: Int?
     /// The maximum nesting depth of a record; a deeper one is refused undecoded. 64 unless stated.
     public var maximumDepth = 64
     /// The maximum number of values, keys included, in a payload; more are refused undecoded. 100,000 unless stated.
@@ -301,7 +326,7 @@ public struct StoreOptions: Sendable {
     /// The durability of a write. `.durable`, which survives a power loss, unless stated.
     public var durability: Durability = .durable
     /// The entitlements that must hold the group. This program's unless stated; a program without any may open every
-    /// group.
+    /// group, unless the machine requires them.
     public var entitlements: EntitlementPolicy = .program
     /// The group's team key, which signs its roster of writers. With it, records that the roster governs are believed
     /// only with the signature of a writer that may write them, and the vault's persons only if the key has certified

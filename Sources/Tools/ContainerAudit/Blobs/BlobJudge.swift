@@ -90,7 +90,8 @@ struct BlobJudge: Sendable {
     func oversized(_ size: Int64) -> Finding {
         AuditCheck.blobOversized.finding(
             at: place,
-            "It has \(size) bytes; readers with the usual limit accept \(scope.limits.maximumRecordSize) of contents."
+            "It has \(size) bytes; readers with the container's limit accept "
+                + "\(scope.limits.maximumRecordSize) of contents."
         )
     }
 

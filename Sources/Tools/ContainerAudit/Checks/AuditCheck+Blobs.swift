@@ -84,9 +84,9 @@ extension AuditCheck {
 
     static let blobOversized = AuditCheck(
         id: "blob.oversized", severity: .low, title: "A record is larger than its readers allow",
-        meaning: "Readers with the usual size limit refuse it before they open it.",
-        remedy: "Raise the limit of the programs that read it, or let the producing program write less: "
-            + "sealctl inspect {file}",
+        meaning: "Readers with the container's limit for records refuse it before they open it.",
+        remedy: "Raise the limit for all programs of the group, or let the producing program write less: "
+            + "sealctl container record-limit --group {group}",
         references: [Reference.validation])
 
     static let blobStale = AuditCheck(

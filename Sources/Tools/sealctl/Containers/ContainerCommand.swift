@@ -6,7 +6,7 @@ internal import AuditReports
 struct ContainerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "container",
-        abstract: "Manage group containers: their paths, members, sizes and quotas.",
+        abstract: "Manage group containers: their paths, members, sizes and limits.",
         discussion: """
             A program's package registers the program when it is installed and unregisters it when it is removed. An \
             abandoned container is moved to the trash. Commands do not delete it without a request.
@@ -20,7 +20,8 @@ struct ContainerCommand: ParsableCommand {
             ContainerListCommand.self, ContainerPathCommand.self, ContainerMembersCommand.self,
             ContainerRegisterCommand.self, ContainerUnregisterCommand.self, ContainerResetCommand.self,
             ContainerAcceptCommand.self, ContainerBackendCommand.self,
-            ContainerUsageCommand.self, ContainerQuotaCommand.self, ContainerTrashCommand.self,
+            ContainerUsageCommand.self, ContainerQuotaCommand.self, ContainerRecordLimitCommand.self,
+            ContainerTrashCommand.self,
         ])
 }
 

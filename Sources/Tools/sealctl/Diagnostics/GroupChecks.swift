@@ -32,6 +32,11 @@ enum GroupChecks {
                     "lock-file", "\(name) is a \(attributes.kind.rawValue), so nothing can be written",
                     remedy: "sealctl repair sets it aside.")
             }
+            guard attributes.nlink <= 1 else {
+                return .fail(
+                    "lock-file", "\(name) has a second name, so nothing can be written",
+                    remedy: "sealctl repair sets it aside.")
+            }
         } catch {
             guard error.code == .notFound else { return .fail("lock-file", Failure(error)) }
             return unmakable("lock-file", ".", in: container) ?? .ok("lock-file", "the first writer creates it")

@@ -11,7 +11,7 @@ struct Repair {
         case removeTemporary
         /// Restores the name of a file that an interrupted import had set aside.
         case giveNameBack
-        /// Sets aside a file of another kind under the lock file's name.
+        /// Sets aside a file of another kind, or with a second name, under the lock file's name.
         case setLockAside
         /// Creates the lock file, with the container's mode.
         case makeLock
@@ -162,7 +162,12 @@ enum LockRepair {
         let name = ContainerLayout.lockFile
         do throws(FileError) {
             let facts = try container.root.attributes(name)
-            return facts.kind == .regular ? RepairPlan() : RepairPlan(repairs: [settingAside(container, facts.kind)])
+            guard facts.kind == .regular else {
+                let file = "the \(facts.kind.rawValue) in the lock file's place"
+                return RepairPlan(repairs: [settingAside(container, file)])
+            }
+            guard facts.nlink > 1 else { return RepairPlan() }
+            return RepairPlan(repairs: [settingAside(container, "the lock file, which has a second name,")])
         } catch {
             guard error.code == .notFound else { return RepairPlan(notes: [Failure(error).message]) }
             return wasWritten(container) ? RepairPlan(repairs: [making(container)]) : RepairPlan()
@@ -185,13 +190,14 @@ enum LockRepair {
     }
 
     /// Returns a repair that moves the file, because its owner is unknown.
-    private static func settingAside(_ container: GroupContainer, _ kind: FileKind) -> Repair {
+    ///
+    /// - Parameter file: The file, as a part of a sentence.
+    private static func settingAside(_ container: GroupContainer, _ file: String) -> Repair {
         let root = container.root
         let aside = "\(ContainerLayout.lockFile).aside-\(Timestamp.now.milliseconds)"
         return Repair(
             kind: .setLockAside, subject: root.display(ContainerLayout.lockFile),
-            plan:
-                "move the \(kind.rawValue) in the lock file's place to \(root.display(aside)), and create the lock file"
+            plan: "move \(file) to \(root.display(aside)), and create the lock file"
         ) { () throws(Failure) in
             try Failure.onFiles { () throws(FileError) in
                 try root.move(ContainerLayout.lockFile, to: root, as: aside)

@@ -1,10 +1,13 @@
+internal import AppGroups
 internal import AuditReports
 internal import Glibc
 internal import KeyVault
 
 /// Checks of the kernel and the machine.
 enum SystemChecks {
-    static func examine() -> [Diagnosis] { [keyring(), watches(), instances(), boot(), machine(), clock()] }
+    static func examine() -> [Diagnosis] {
+        [keyring(), watches(), instances(), boot(), machine(), clock(), entitlements()]
+    }
 
     private static func keyring() -> Diagnosis {
         switch UnlockCaches.current.place {
@@ -70,6 +73,21 @@ enum SystemChecks {
                 remedy: "Correct it: timedatectl set-ntp true")
         }
         return .ok("clock", now.short)
+    }
+}
+
+extension SystemChecks {
+    /// Reports whether programs without entitlements are refused.
+    private static func entitlements() -> Diagnosis {
+        let id = "entitlements"
+        do throws(AppGroupError) {
+            guard let requirement = try EntitlementRequirement.stated() else {
+                return .ok(id, "not required: a program without entitlements opens every group")
+            }
+            return .ok(id, "required of every program but sealctl: \(requirement.source)")
+        } catch {
+            return .fail(id, Failure(error))
+        }
     }
 }
 

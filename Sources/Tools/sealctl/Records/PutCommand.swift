@@ -85,7 +85,7 @@ struct PutCommand: SealctlCommand {
             guard bytes.count <= limit else {
                 throw Failure(
                     .dataError, "tooLarge", "cannot put \(input.name): it has more than \(limit) bytes",
-                    hint: "Seal larger data with sealctl encrypt.")
+                    hint: "Seal it as a file (sealctl file put), or raise the limit: sealctl container record-limit.")
             }
             let excess = try check(bytes, input.name, limits, options)
             return (Data(bytes), excess)

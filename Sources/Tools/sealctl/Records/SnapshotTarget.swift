@@ -31,25 +31,26 @@ extension SnapshotTarget {
     }
 }
 
-/// A snapshot as a new directory that only its owner can open.
+/// A snapshot as a new directory that only its owner can open. It is written beside its place, and renamed when it is
+/// complete.
 final class DirectoryTarget: SnapshotTarget {
+    private let place: SnapshotPlace
     private let parent: Directory
-    private let leaf: String
+    /// The present name of the directory.
+    private var leaf: String
     private let directory: Directory
     private var file: (descriptor: Int32, path: String)?
     /// The time of the file's last change, which its copy gets.
     private var modified = FileTime.now
 
-    /// - Throws: `Failure` if the name exists by now or cannot be created.
+    /// - Throws: `Failure` if the directory cannot be created.
     init(_ place: SnapshotPlace) throws(Failure) {
+        self.place = place
         parent = place.parent
-        leaf = place.leaf
-        if mkdirat(parent.descriptor.rawValue, leaf, 0o700) < 0 {
-            guard errno != EEXIST else { throw place.taken }
-            let path = parent.display(leaf)
-            throw Failure(FileError(errno: errno, operation: "create the directory", path: path), .output)
+        SnapshotLeftovers.remove(in: place.parent)
+        (leaf, directory) = try Failure.onFiles(.output) { () throws(FileError) in
+            try SnapshotLeftovers.makeDirectory(in: place.parent)
         }
-        directory = try Failure.onFiles(.output) { [parent, leaf] () throws(FileError) in try parent.directory(leaf) }
     }
 
     deinit { if let file { close(file.descriptor) } }
@@ -87,14 +88,96 @@ final class DirectoryTarget: SnapshotTarget {
     }
 
     func commit() throws(Failure) {
-        for synced in [directory, parent] where fsync(synced.descriptor.rawValue) < 0 {
-            throw Failure(FileError(errno: errno, operation: "sync", path: synced.path.string), .output)
+        try sync(directory)
+        do throws(FileError) {
+            if try !parent.renameNew(leaf, place.leaf, "write") { try renameOverOwn() }
+        } catch {
+            throw error.code == .alreadyExists ? place.taken : Failure(error, .output)
         }
+        leaf = place.leaf
+        try sync(parent)
+    }
+
+    /// For file systems that cannot rename without replacing: takes the name with an empty directory, which is then
+    /// replaced. A directory that is not empty is never replaced.
+    private func renameOverOwn() throws(FileError) {
+        let at = parent.descriptor.rawValue
+        guard mkdirat(at, place.leaf, 0o700) == 0, renameat(at, leaf, at, place.leaf) == 0 else {
+            throw FileError(errno: errno, operation: "write", path: parent.display(place.leaf))
+        }
+    }
+
+    private func sync(_ directory: Directory) throws(Failure) {
+        guard fsync(directory.descriptor.rawValue) < 0 else { return }
+        throw Failure(FileError(errno: errno, operation: "sync", path: directory.path.string), .output)
     }
 
     func discard() { try? parent.removeTree(leaf) }
 
     private func failure(_ operation: String, _ path: String) -> Failure {
         Failure(FileError(errno: errno, operation: operation, path: directory.display(path)), .output)
+    }
+}
+
+/// The directories of snapshots that are being written: `.sealctl-snapshot.` and 16 hexadecimal digits, beside the
+/// place of the snapshot.
+///
+/// The writer holds a lock of flock(2) on its directory, which the kernel releases when the process ends: one that is
+/// not locked is the leftover of a killed command.
+private enum SnapshotLeftovers {
+    private static let prefix = ".sealctl-snapshot."
+    private static let attempts = 16
+
+    /// Creates and locks a directory.
+    static func makeDirectory(in parent: Directory) throws(FileError) -> (leaf: String, Directory) {
+        for _ in 0..<attempts {
+            let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+            let leaf = prefix + String(repeating: "0", count: 16 - digits.count) + digits
+            if mkdirat(parent.descriptor.rawValue, leaf, 0o700) < 0 {
+                guard errno == EEXIST else {
+                    throw FileError(errno: errno, operation: "create the directory", path: parent.display(leaf))
+                }
+                continue
+            }
+            // Another command that removes leftovers may have been quicker.
+            guard let directory = try? parent.directory(leaf), lock(directory) != .taken,
+                isNamed(directory, leaf, in: parent)
+            else { continue }
+            return (leaf, directory)
+        }
+        throw FileError(.alreadyExists, operation: "create the directory", path: parent.display(prefix))
+    }
+
+    /// Removes the leftovers of this user's killed commands, as far as possible.
+    static func remove(in parent: Directory) {
+        for entry in (try? parent.entries()) ?? [] where entry.kind == .directory && isOurs(entry.name) {
+            guard let directory = try? parent.directory(entry.name), let facts = try? directory.attributes("."),
+                facts.uid == geteuid(), facts.mode & 0o077 == 0, lock(directory) == .held,
+                isNamed(directory, entry.name, in: parent)
+            else { continue }
+            try? parent.removeTree(entry.name)
+        }
+    }
+
+    private static func isOurs(_ name: String) -> Bool {
+        name.hasPrefix(prefix) && name.utf8.count == prefix.utf8.count + 16
+            && name.utf8.dropFirst(prefix.utf8.count).allSatisfy(\.isLowerHexDigit)
+    }
+
+    private static func isNamed(_ directory: Directory, _ leaf: String, in parent: Directory) -> Bool {
+        guard let named = try? parent.attributes(leaf), let own = try? directory.attributes(".") else { return false }
+        return named.isSameFile(as: own)
+    }
+
+    private enum Lock {
+        case held, taken
+        /// The file system has no such locks; then nothing is removed there.
+        case unavailable
+    }
+
+    /// The lock ends with the descriptor of the directory.
+    private static func lock(_ directory: Directory) -> Lock {
+        if flock(directory.descriptor.rawValue, LOCK_EX | LOCK_NB) == 0 { return .held }
+        return errno == EWOULDBLOCK ? .taken : .unavailable
     }
 }

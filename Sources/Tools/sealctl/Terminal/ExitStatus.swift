@@ -185,7 +185,7 @@ enum StatusTable {
         .notFound: .noInput, .notRegularFile: .noInput, .notDirectory: .noInput, .permissionDenied: .noPermission,
         .alreadyExists: .cannotCreate, .readOnly: .cannotCreate, .tooLarge: .dataError, .tooDeep: .dataError,
         .unsafePath: .configuration, .unsafeMode: .configuration, .wrongOwner: .configuration,
-        .notShared: .configuration,
+        .secondName: .configuration, .notShared: .configuration,
         .tooManyOpenFiles: .systemError, .watchLimit: .systemError, .unsupported: .systemError,
         .lockTimeout: .temporary, .inputTimeout: .temporary,
         .lockFileReplaced: .temporary, .overtaken: .temporary, .cancelled: .temporary, .invalidName: .usage,

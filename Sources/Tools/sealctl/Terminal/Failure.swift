@@ -104,7 +104,8 @@ extension Failure {
         case let cause as AppGroupError: self.init(cause)
         case let cause as FileError where error.code == .file || error.code == .permissionDenied: self.init(cause)
         case let cause as FileError:
-            self.init(status, error, hint: error.code == .tooLarge ? Hints.oversized : cause.advice)
+            self.init(
+                status, error, hint: error.code == .tooLarge && cause.errno == nil ? Hints.oversized : cause.advice)
         default: self.init(status, error, hint: Hints.advice(error))
         }
     }

@@ -51,7 +51,7 @@ enum Hints {
     ]
 
     static let sealing: [SealingError.Code: String] = [
-        .tooLarge: "Remove it if it is not one of yours: no program reads a record of that size.",
+        .tooLarge: oversized,
         .wrongKind: "Try sealctl get for records and sealctl decrypt for streams.",
         .wrongGroup: "Try the --group that it was sealed for.",
         .wrongName: "Try the --name that a stream was sealed with; put a record's file back under its own name.",
@@ -71,8 +71,8 @@ enum Hints {
         }
     }
 
-    /// The advice for a file that is larger than any record of this program.
-    static let oversized = "See its header: sealctl inspect; remove it if it is not one of yours."
+    /// The advice for a record that is larger than the group's limit.
+    static let oversized = "See the group's limit, or raise it: sealctl container record-limit."
     private static let outOfOrder =
         "Do not use it: the next write of the program that produces it, or sealctl put, replaces it."
     private static let refusedSuite =
