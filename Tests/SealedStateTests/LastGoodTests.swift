@@ -71,6 +71,13 @@ import Testing
         #expect(code { _ = try snapshot() } == .stale)
     }
 
+    @Test func aValueThatThisProcessWroteIsOne() throws {
+        try store.write(Note(text: "written"))
+        try fixture.plant([1, 2, 3])
+        let answer = try snapshot()
+        #expect(answer.value.text == "written" && answer.rejection?.code == .malformed)
+    }
+
     @Test func aDeletionEndsIt() throws {
         try store.delete(Note.self)
         #expect(code { _ = try snapshot() } == .absent)
@@ -163,34 +170,44 @@ import Testing
         BlobContext(group: "group.com.example.store", kind: .record, name: "r\(number)").nameTag
     }
 
+    private func state(_ sequence: UInt64) -> Watermark { Watermark(epoch: 1, sequence: sequence, commitment: nil) }
+
     @Test func theOldestGoesBeyondTheCount() {
         let values = LastGoodValues(maximumCount: 3, maximumSize: 1000)
-        for number in 0..<3 { values.keep([1], sequence: 1, for: tag(number)) }
-        values.keep([1], sequence: 2, for: tag(0))
-        values.keep([1], sequence: 1, for: tag(3))
+        for number in 0..<3 { values.keep([1], state(1), for: tag(number)) }
+        values.keep([1], state(2), for: tag(0))
+        values.keep([1], state(1), for: tag(3))
         #expect((0..<4).map { values.entry(for: tag($0)) != nil } == [true, false, true, true])
     }
 
     @Test func theOldestGoBeyondTheSize() {
         let values = LastGoodValues(maximumCount: 100, maximumSize: 100)
-        for number in 0..<4 { values.keep([UInt8](repeating: 0, count: 30), sequence: 1, for: tag(number)) }
+        for number in 0..<4 { values.keep([UInt8](repeating: 0, count: 30), state(1), for: tag(number)) }
         #expect((0..<4).map { values.entry(for: tag($0)) != nil } == [false, true, true, true])
         values.forget(tag(1))
-        values.keep([UInt8](repeating: 0, count: 40), sequence: 1, for: tag(5))
+        values.keep([UInt8](repeating: 0, count: 40), state(1), for: tag(5))
         #expect((0..<6).map { values.entry(for: tag($0)) != nil } == [false, false, true, true, false, true])
     }
 
     @Test func aTooLargeValueEndsTheKeptOne() {
         let values = LastGoodValues(maximumCount: 100, maximumSize: 100)
-        values.keep([1], sequence: 1, for: tag(0))
-        values.keep([UInt8](repeating: 0, count: 101), sequence: 2, for: tag(0))
+        values.keep([1], state(1), for: tag(0))
+        values.keep([UInt8](repeating: 0, count: 101), state(2), for: tag(0))
         #expect(values.entry(for: tag(0)) == nil)
+    }
+
+    @Test func onlyAnotherBlobIsNews() {
+        let values = LastGoodValues()
+        #expect(values.keep([1], state(1), for: tag(0)))
+        #expect(!values.keep([1], state(1), for: tag(0)))
+        #expect(values.cover(state(2), for: tag(0)) != nil && values.cover(state(2), for: tag(0)) == nil)
+        #expect(values.keep([2], state(2), for: tag(0)) && !values.keep([1], state(1), for: tag(0)))
     }
 
     @Test func anOlderValueDoesNotTakeTheNewersPlace() {
         let values = LastGoodValues()
-        values.keep([2], sequence: 2, for: tag(0))
-        values.keep([1], sequence: 1, for: tag(0))
+        values.keep([2], state(2), for: tag(0))
+        values.keep([1], state(1), for: tag(0))
         #expect(values.entry(for: tag(0))?.sealed == [2])
     }
 }

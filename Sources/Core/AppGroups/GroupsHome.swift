@@ -47,6 +47,9 @@ public struct GroupsHome: Hashable, Sendable {
     /// ``watermarksPath`` keeps it there. `nil` if there is no such directory.
     package var otherWatermarksPath: FilePath? { memories.watermarks.dropFirst().first }
 
+    /// The directory of this user's copies of last good values, beside that of the watermarks: a directory per vault.
+    package var lastGoodPath: FilePath { watermarksPath.removingLastComponent().appending("LastGood") }
+
     /// The directories of the memories of vaults, beside those of the watermarks: the one that is written, then the
     /// other one that is read, if there is one.
     package var placesPaths: [FilePath] { memories.places }

@@ -20,6 +20,11 @@ public final class Vault: Sendable {
     /// The states that this user's programs have accepted of the group, including the vault itself.
     package let watermarks: WatermarkTable
 
+    /// The directory of this user's copies of last good values.
+    package var lastGoodPath: FilePath {
+        place.home.lastGoodPath.appending("\(accessGroup.identifier).\(vaultID.prefix(16))")
+    }
+
     let place: VaultPlace
     let directory: Directory
     let keys: VaultKeys

@@ -22,6 +22,7 @@ struct PlaintextImportExclusions {
         let home = store.home
         let memories =
             [home.watermarksPath, home.otherWatermarksPath].compactMap { $0 } + home.placesPaths + home.rostersPaths
+            + [home.lastGoodPath]
         homes =
             ([home.containersPath, home.registryPath, home.trashPath, home.vaultsPath, home.keysPath] + memories)
             .map { Self.real($0.string) }

@@ -55,6 +55,17 @@ func storeReadCommand(arguments: [String]) -> Int32 {
     }
 }
 
+/// `store-last-good HOME GROUP`: reads with the policy that stores the last good value. Prints `NUMBER SEQUENCE`, for a
+/// last good value also the code of the rejection, or the error's code.
+func storeLastGoodCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 2 else { return 64 }
+    return onStore(arguments, { $0.rejectionPolicy = .storeLastGood }) { store throws(StoreError) in
+        let snapshot = try store.snapshot(of: ProbeRecord.self)
+        let rejection = snapshot.rejection.map { " " + $0.code.rawValue } ?? ""
+        say("\(snapshot.value.number) \(snapshot.provenance.sequence)\(rejection)")
+    }
+}
+
 /// `store-increment HOME GROUP COUNT`: adds one to the record COUNT times, each time under its lock.
 func storeIncrementCommand(arguments: [String]) -> Int32 {
     guard arguments.count == 3, let count = Int(arguments[2]) else { return 64 }
@@ -102,11 +113,15 @@ private func probeHome(_ root: String) -> GroupsHome {
     GroupsHome(root: root, userRoot: getenv("SEALED_USER_HOME").map { String(cString: $0) })
 }
 
-func onStore(_ arguments: [String], _ body: (SealedStore) throws(StoreError) -> Void) -> Int32 {
+func onStore(
+    _ arguments: [String], _ change: (inout StoreOptions) -> Void = { _ in },
+    _ body: (SealedStore) throws(StoreError) -> Void
+) -> Int32 {
     guard let group = try? AppGroup(arguments[1]) else { return 64 }
     do throws(StoreError) {
         var options = StoreOptions()
         options.lockTimeout = .seconds(30)
+        change(&options)
         try body(try SealedStore(group: group, in: probeHome(arguments[0]), options: options))
         return 0
     } catch {

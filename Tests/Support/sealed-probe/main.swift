@@ -64,6 +64,7 @@ let commands: [String: ([String]) -> Int32] = [
     "store-change": storeChangeCommand,
     "store-condition": storeConditionCommand,
     "store-increment": storeIncrementCommand,
+    "store-last-good": storeLastGoodCommand,
     "store-list": storeListCommand,
     "store-read": storeReadCommand,
     "store-share": storeShareCommand,

@@ -178,7 +178,7 @@ package struct Watermark: Hashable, Sendable {
         self.commitment = commitment
     }
 
-    init(_ header: BlobHeader) {
+    package init(_ header: BlobHeader) {
         self.init(epoch: header.epoch, sequence: header.sequence, commitment: header.commitment)
     }
 

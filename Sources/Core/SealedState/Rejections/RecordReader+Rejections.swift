@@ -12,11 +12,14 @@ extension RecordReader {
     ) throws(StoreError) -> RecordSnapshot<Record> {
         guard error.isRejection else {
             // An absent record has no last good value; a locked vault or a failing disk says nothing about it.
-            if error.code == .absent || error.code == .containerMissing { lastGood.forget(place.context.nameTag) }
+            if error.code == .absent || error.code == .containerMissing {
+                lastGood.forget(place.context.nameTag)
+                if options.rejectionPolicy.storesLastGood { storedLastGood.remove(place.context.nameTag) }
+            }
             throw error
         }
         notice(error, at: place)
-        guard options.rejectionPolicy.keepsLastGood else { throw error }
+        guard options.rejectionPolicy.remembersLastGood else { throw error }
         return try lastGoodSnapshot(of: type, insteadOf: error, at: place)
     }
 
@@ -76,9 +79,12 @@ final class LastGoodValues: Sendable {
 
     struct Entry: Sendable {
         let sealed: [UInt8]
-        /// The highest sequence that is known not to be a deletion that ends this value.
-        var covered: UInt64
+        /// The latest state that is known not to be a deletion that ends this value: its own, or a refused one.
+        var covered: Watermark
         fileprivate var turn: UInt64
+
+        /// The header's bytes, which distinguish blobs.
+        fileprivate var header: ArraySlice<UInt8> { sealed.prefix(BlobLayout.headerSize) }
     }
 
     private struct State {
@@ -97,28 +103,40 @@ final class LastGoodValues: Sendable {
     }
 
     /// Remembers a blob that passed every check; the array is shared, not copied.
-    func keep(_ sealed: [UInt8], sequence: UInt64, for name: NameTag) {
+    ///
+    /// - Parameter state: The record's state that the blob has, or that is known to be no deletion after it.
+    /// - Returns: `true` unless this very blob was remembered.
+    @discardableResult
+    func keep(_ sealed: [UInt8], _ state: Watermark, for name: NameTag) -> Bool {
         // A blob that is too large still removes the remembered one, which is no longer the last good value.
-        guard sealed.count <= maximumSize else { return forget(name) }
-        state.withLock { state in
-            state.turn += 1
+        guard sealed.count <= maximumSize else {
+            forget(name)
+            return true
+        }
+        return self.state.withLock { memory in
+            memory.turn += 1
+            let known = memory.entries[name]
             // A slower read of an older value must not replace a newer one.
-            if let known = state.entries[name], known.covered > sequence { return }
-            let entry = Entry(sealed: sealed, covered: sequence, turn: state.turn)
-            let former = state.entries.updateValue(entry, forKey: name)
-            state.size += sealed.count - (former?.sealed.count ?? 0)
-            if state.size > maximumSize || state.entries.count > maximumCount { shrink(&state) }
+            if let known, known.covered.sequence > state.sequence { return false }
+            let entry = Entry(sealed: sealed, covered: state, turn: memory.turn)
+            memory.entries[name] = entry
+            memory.size += sealed.count - (known?.sealed.count ?? 0)
+            if memory.size > maximumSize || memory.entries.count > maximumCount { shrink(&memory) }
+            return known?.covered != state || known?.header.elementsEqual(entry.header) != true
         }
     }
 
     /// Returns the remembered blob of a name, if any.
     func entry(for name: NameTag) -> Entry? { state.withLock { $0.entries[name] } }
 
-    /// Notes that the record's state up to a sequence is no deletion, although it is refused.
-    func cover(_ sequence: UInt64, for name: NameTag) {
+    /// Notes that a record's state is no deletion, although it is refused.
+    ///
+    /// - Returns: The changed entry; `nil` without a change.
+    func cover(_ covered: Watermark, for name: NameTag) -> Entry? {
         state.withLock { state in
-            guard let known = state.entries[name], known.covered < sequence else { return }
-            state.entries[name]?.covered = sequence
+            guard let known = state.entries[name], known.covered.sequence < covered.sequence else { return nil }
+            state.entries[name]?.covered = covered
+            return state.entries[name]
         }
     }
 
@@ -140,18 +158,41 @@ final class LastGoodValues: Sendable {
     }
 }
 
-/// Access to the last value that this process accepted, in place of a refused one.
+/// Access to the last good value, in place of a refused one.
 extension RecordReader {
-    /// Remembers a blob whose value passed every check, if the policy requires it.
-    func keepAsLastGood(_ blob: borrowing AcceptedBlob, at place: RecordPlace) {
-        guard options.rejectionPolicy.keepsLastGood else { return }
-        lastGood.keep(blob.sealed, sequence: blob.header.sequence, for: place.context.nameTag)
+    /// The last good values in this user's own state.
+    var storedLastGood: LastGoodFiles { LastGoodFiles(vault: keys.vault) }
+
+    /// Remembers a blob whose value passed every check, if the policy requires it. A blob that is remembered already
+    /// costs no look at the disk.
+    func keepAsLastGood(_ sealed: [UInt8], _ header: BlobHeader, at place: RecordPlace) {
+        guard options.rejectionPolicy.remembersLastGood else { return }
+        let state = Watermark(header)
+        guard lastGood.keep(sealed, state, for: place.context.nameTag) else { return }
+        storeLastGood(KeptBlob(covered: state, sealed: sealed), at: place)
+    }
+
+    /// Remembers a blob that this process wrote; forgets the value that it deleted. A deletion also removes a copy of
+    /// this user's programs with another policy.
+    func noteWritten(_ sealed: [UInt8], _ header: BlobHeader, at place: RecordPlace) {
+        if header.flags.contains(.tombstone) {
+            forgetLastGood(place)
+        } else if !place.name.isReserved {
+            keepAsLastGood(sealed, header, at: place)
+        }
     }
 
     /// Notes that a refused blob is the record's accepted state: no deletion is between it and the last good one.
     func noteRefused(_ blob: borrowing AcceptedBlob, at place: RecordPlace) {
-        guard options.rejectionPolicy.keepsLastGood else { return }
-        lastGood.cover(blob.header.sequence, for: place.context.nameTag)
+        guard options.rejectionPolicy.remembersLastGood else { return }
+        let state = Watermark(blob.header)
+        // Between a stored value and a state that no program with this policy has seen there may be a deletion, unless
+        // the state is the next one.
+        recallLastGood(place) {
+            $0.covered.commitment == state.commitment || $0.covered.sequence &+ 1 == state.sequence
+        }
+        guard let entry = lastGood.cover(state, for: place.context.nameTag) else { return }
+        storeLastGood(KeptBlob(covered: state, sealed: entry.sealed), at: place)
     }
 
     /// Returns the last good value after every check that can be made of it now.
@@ -163,23 +204,63 @@ extension RecordReader {
         guard let sealed = lastGoodBlob(at: place) else { throw rejection }
         do throws(StoreError) {
             let blob = try opened(sealed, at: place)
+            // The container may have been replaced since.
+            if isFormer(blob.header, accepting: true) {
+                forgetLastGood(place)
+                throw rejection
+            }
             var snapshot = try decodedSnapshot(of: type, from: blob, at: place)
             try checkFreshness(of: snapshot, from: blob, at: place)
             try validate(snapshot.value, named: place.name.text)
             snapshot.rejection = rejection
             return snapshot
         } catch {
+            if error.code == .retiredEpoch { forgetLastGood(place) }
             throw error.code == .locked ? error : rejection
         }
     }
 
     private func lastGoodBlob(at place: RecordPlace) -> [UInt8]? {
         let name = place.context.nameTag
-        guard let entry = lastGood.entry(for: name) else { return nil }
-        // Another program accepted a newer state than the one refused here: it may have been a deletion, and a deleted
+        // Another program may have accepted a newer state than the one refused here, such as a deletion, and a deleted
         // value must not return because the tombstone was damaged.
         watermarks.refresh()
-        guard let mark = watermarks.mark(of: name), mark.sequence > entry.covered else { return entry.sealed }
+        let mark = watermarks.mark(of: name)
+        recallLastGood(place) { $0.isCurrent(after: mark) }
+        guard let entry = lastGood.entry(for: name) else { return nil }
+        guard let mark, mark.sequence > entry.covered.sequence else { return entry.sealed }
         return nil
+    }
+
+    /// Remembers the stored value of an earlier process, unless this process has one.
+    ///
+    /// - Parameter isSound: Returns `true` if no deletion can have ended it. A file that later states have ended is
+    ///   removed.
+    private func recallLastGood(_ place: RecordPlace, if isSound: (KeptBlob) -> Bool) {
+        let name = place.context.nameTag
+        guard options.rejectionPolicy.storesLastGood, !place.name.isReserved, lastGood.entry(for: name) == nil,
+            let kept = storedLastGood.load(name, limit: maximumBlobSize + BlobOpener.signedAllowance)
+        else { return }
+        guard isSound(kept) else {
+            let accepted = watermarks.mark(of: name)?.sequence ?? 0
+            if kept.covered.sequence < accepted { storedLastGood.remove(name) }
+            return
+        }
+        lastGood.keep(kept.sealed, kept.covered, for: name)
+    }
+
+    private func storeLastGood(_ kept: KeptBlob, at place: RecordPlace) {
+        guard options.rejectionPolicy.storesLastGood, !place.name.isReserved else { return }
+        do throws(FileError) { try storedLastGood.store(kept, for: place.context.nameTag) } catch {
+            options.onRejection?(
+                StoreError(
+                    .file, "store the last good value of", place.name.text, error.sentence, advice: error.advice,
+                    errno: error.errno, cause: error))
+        }
+    }
+
+    private func forgetLastGood(_ place: RecordPlace) {
+        lastGood.forget(place.context.nameTag)
+        storedLastGood.remove(place.context.nameTag)
     }
 }

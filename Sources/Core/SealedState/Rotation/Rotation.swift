@@ -74,6 +74,7 @@ struct Rotation {
                 throw StoreError(error, "complete the rotation of")
             }
         }
+        if !completed.isEmpty { store.reader.storedLastGood.removeRetired(by: store.vault.keyring) }
         return completed
     }
 

@@ -286,6 +286,7 @@ struct LockedRecord: ~Copyable {
         case .none: break
         case .some(let lock): try writer.remember(blob.header, at: place, lock)
         }
+        reader.noteWritten(blob.bytes, blob.header.header, at: place)
     }
 
     /// Commits writes, the last of which is the record's.

@@ -200,7 +200,7 @@ extension RecordReader {
         let blob = try acceptedBlob(at: place)
         do throws(StoreError) {
             let snapshot = try checkedSnapshot(of: type, from: blob, at: place)
-            keepAsLastGood(blob, at: place)
+            keepAsLastGood(blob.sealed, blob.header, at: place)
             return snapshot
         } catch {
             noteRefused(blob, at: place)

@@ -174,13 +174,31 @@ extension SealedStore {
     func snapshot<Record: SealedRecord>(
         of type: Record.Type, stored name: String
     ) throws(StoreError) -> RecordSnapshot<Record> {
-        try onPresentContainer { store throws(StoreError) in
-            let place = try store.places.place(stored: name)
-            do throws(StoreError) { return try store.reader.checkedSnapshot(of: type, at: place) } catch {
-                guard store.isFinal(error) else { throw error }
-                return try store.reader.answer(to: error, type, at: place)
+        do throws(StoreError) {
+            return try onPresentContainer { store throws(StoreError) in
+                let place = try store.places.place(stored: name)
+                do throws(StoreError) { return try store.reader.checkedSnapshot(of: type, at: place) } catch {
+                    guard store.isFinal(error) else { throw error }
+                    return try store.reader.answer(to: error, type, at: place)
+                }
             }
+        } catch {
+            return try storedSnapshot(of: type, named: name, insteadOf: error)
         }
+    }
+
+    /// Returns the stored last good value in place of the error about a container that is away, as on a disk that is
+    /// not mounted.
+    ///
+    /// - Throws: `error` if it has another reason, or if there is no such value.
+    func storedSnapshot<Record: SealedRecord>(
+        of type: Record.Type, named name: String, insteadOf error: StoreError
+    ) throws(StoreError) -> RecordSnapshot<Record> {
+        guard (error.cause as? AppGroupError)?.code == .containerAway, options.rejectionPolicy.storesLastGood else {
+            throw error
+        }
+        let store = successor.withLock { $0 } ?? self
+        return try store.reader.lastGoodSnapshot(of: type, insteadOf: error, at: store.places.place(stored: name))
     }
 
     /// Returns the record's current value, or nil for any reason: the only call that discards the reason.
@@ -315,7 +333,8 @@ public struct StoreOptions: Sendable {
     public var rejectionPolicy: RejectionPolicy = .refuse
     /// Called for each rejection of a read, an update or a watch, on the thread that meets it; it must not use the
     /// store. It gets no contents. Also called, with `isRejection` false, for a blob that could not be put into
-    /// quarantine: a copy by the policy, or a blob that a write is about to replace.
+    /// quarantine (a copy by the policy, or a blob that a write is about to replace), and for a last good value that
+    /// could not be stored.
     public var onRejection: (@Sendable (StoreError) -> Void)?
     /// The time a writer waits for a record's lock. 5 seconds unless stated. In the `async` forms it starts with the
     /// call, so the wait for a thread is included.
@@ -347,16 +366,20 @@ public struct StoreOptions: Sendable {
 
 /// The treatment of a refused blob, beyond refusing it. The blob itself stays in place.
 public struct RejectionPolicy: Sendable, Hashable {
-    /// Returns the last value that this process accepted, marked with the rejection (`RecordSnapshot.rejection`), while
-    /// that value is still valid. It is kept sealed; a deletion ends it.
+    /// Returns the last value that this process accepted or wrote, marked with the rejection
+    /// (`RecordSnapshot.rejection`), while that value is still valid. It is kept sealed; a deletion ends it.
     public var keepsLastGood: Bool
+    /// Does the same with the last value that any program of this user with this policy has accepted or written, also
+    /// before a restart, and while the container is away. The sealed blobs are kept in this user's own state.
+    public var storesLastGood: Bool
     /// Copies the blob to quarantine, with its reason: once for each version of the file, and only if the blob itself
     /// is at fault, not the vault, the clock or this program.
     public var quarantines: Bool
 
     /// Creates a policy.
-    public init(keepsLastGood: Bool = false, quarantines: Bool = false) {
+    public init(keepsLastGood: Bool = false, storesLastGood: Bool = false, quarantines: Bool = false) {
         self.keepsLastGood = keepsLastGood
+        self.storesLastGood = storesLastGood
         self.quarantines = quarantines
     }
 
@@ -364,6 +387,11 @@ public struct RejectionPolicy: Sendable, Hashable {
     public static let refuse = RejectionPolicy()
     /// Returns the last good value.
     public static let keepLastGood = RejectionPolicy(keepsLastGood: true)
+    /// Returns the last good value, also after a restart.
+    public static let storeLastGood = RejectionPolicy(storesLastGood: true)
     /// Refuses the blob and keeps a copy.
     public static let quarantine = RejectionPolicy(quarantines: true)
+
+    /// Last good values are remembered, in memory at least.
+    var remembersLastGood: Bool { keepsLastGood || storesLastGood }
 }

@@ -321,6 +321,10 @@ final class TransactionRecords {
         let verdicts = reader.watermarks.acknowledge(
             written.compactMap { $0.written?.header }, at: reader.options.now().timeIntervalSince1970)
         try writer.requireKept(verdicts, first.place, lock)
+        for entry in written {
+            guard let (blob, header, _) = entry.written else { continue }
+            reader.noteWritten(blob, header.header, at: entry.place)
+        }
         return Set(written.map(\.place.name.text))
     }
 }

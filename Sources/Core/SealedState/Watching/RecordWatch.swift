@@ -87,7 +87,11 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
             store = try follow(store)
             return finding(try store.snapshot(of: Record.self, stored: place.name.text), store)
         } catch {
-            return finding(error, store)
+            let kept = try? store.storedSnapshot(of: Record.self, named: place.name.text, insteadOf: error)
+            guard let kept else { return finding(error, store) }
+            var finding = finding(kept, store)
+            finding.mayPass = error.mayPass
+            return finding
         }
     }
 
