@@ -191,14 +191,14 @@ let package = Package(
             ],
             path: "Sources/Tools/sealctl", swiftSettings: swiftSettings),
 
-        // Examples: two programs of one app group, and the conductor of `make run`.
+        // Examples: the programs of one app group, and the conductor of `make run`.
         .target(
             name: "AccountShared", dependencies: ["SealedState"], path: "Sources/Examples/account-shared",
             swiftSettings: swiftSettings),
         .executableTarget(
             name: "account-app",
             dependencies: [
-                "AccountShared", "SealedState", "SealedStateService",
+                "AccountShared", "GroupIPC", "SealedState", "SealedStateService",
                 service("ServiceLifecycle", "swift-service-lifecycle"),
                 service("UnixSignals", "swift-service-lifecycle"), service("Logging", "swift-log"),
             ],
@@ -212,6 +212,12 @@ let package = Package(
                 service("UnixSignals", "swift-service-lifecycle"), service("Logging", "swift-log"),
             ],
             path: "Sources/Examples/account-widget", swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "account-share", dependencies: ["AccountShared", "SealedState"],
+            path: "Sources/Examples/account-share", swiftSettings: swiftSettings),
+        .executableTarget(
+            name: "account-helper", dependencies: ["AccountShared", "GroupIPC", "SealedState"],
+            path: "Sources/Examples/account-helper", swiftSettings: swiftSettings),
         .executableTarget(
             name: "account-demo", dependencies: ["ChildProcesses"], path: "Sources/Examples/account-demo",
             swiftSettings: swiftSettings),

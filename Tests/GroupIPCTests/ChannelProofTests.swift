@@ -58,37 +58,130 @@ import Testing
         #expect(sandbox.requests == 0)
     }
 
+    /// A client's connection after the introductions, made by hand.
+    private final class RawSession {
+        let messages: MessageSocket
+        /// Everything that was sent.
+        var sent: [[UInt8]]
+        /// The listener's message of the handshake.
+        let answer: [UInt8]
+        var transport: NoiseTransport
+        let wait: SocketWait
+
+        init(
+            _ messages: MessageSocket, first: [UInt8], answer: [UInt8], _ transport: consuming NoiseTransport,
+            _ wait: SocketWait
+        ) {
+            self.messages = messages
+            sent = [first]
+            self.answer = answer
+            self.transport = transport
+            self.wait = wait
+        }
+
+        func send(_ frame: ChannelFrame) async throws {
+            let sealed = try ChannelSealing.seal(frame, &transport.sending)
+            sent.append(sealed)
+            try await messages.send(sealed, wait)
+        }
+
+        func receive() async throws -> ChannelFrame? {
+            guard let sealed = try await messages.receive(wait) else { return nil }
+            return try ChannelSealing.open(sealed, &transport.receiving)
+        }
+    }
+
+    private static let request = ChannelFrame(kind: .request, id: 1, body: Array(#"{"text":"a"}"#.utf8))
+
+    private func session(_ sandbox: ChannelSandbox) async throws -> RawSession {
+        let (settings, wait) = (try settings(sandbox), try Self.wait(sandbox))
+        let messages = try socket(settings)
+        var noise = try handshake(try sandbox.store.vault.channelKey().secret, settings.prologue)
+        let first = try noise.write([1])
+        try await messages.send(first, wait)
+        let answer = try #require(try await messages.receive(wait))
+        messages.acceptFullMessages()
+        _ = try noise.read(answer)
+        let session = RawSession(messages, first: first, answer: answer, noise.transport(), wait)
+        try await session.send(ChannelFrame(kind: .introduction, id: 0))
+        #expect(try await session.receive()?.kind == .introduction)
+        return session
+    }
+
     /// The bytes of a client are sent again to the same listener.
     @Test func aRecordedSessionIsRefused() async throws {
         let sandbox = try await ChannelSandbox()
         try await sandbox.whileServing { listener in
-            let (settings, wait) = (try settings(sandbox), try Self.wait(sandbox))
-            let messages = try socket(settings)
-            var noise = try handshake(try sandbox.store.vault.channelKey().secret, settings.prologue)
-            let first = try noise.write([1])
-            try await messages.send(first, wait)
-            let second = try #require(try await messages.receive(wait))
-            messages.acceptFullMessages()
-            _ = try noise.read(second)
-            var transport = noise.transport()
-            let introduction = try ChannelSealing.seal(
-                ChannelFrame(kind: .introduction, id: 0), &transport.sending)
-            let request = try ChannelSealing.seal(
-                ChannelFrame(kind: .request, id: 1, body: Array(#"{"text":"a"}"#.utf8)), &transport.sending)
-            for message in [introduction, request] { try await messages.send(message, wait) }
-            _ = try await messages.receive(wait)
-            let reply = try #require(try await messages.receive(wait))
-            #expect(!reply.isEmpty)
+            let recorded = try await session(sandbox)
+            try await recorded.send(Self.request)
+            #expect(try await recorded.receive()?.kind == .reply)
             #expect(sandbox.requests == 1)
 
-            let again = try socket(settings)
-            for message in [first, introduction, request] { try? await again.send(message, wait) }
+            let wait = try Self.wait(sandbox)
+            let again = try socket(try settings(sandbox))
+            for message in recorded.sent { try? await again.send(message, wait) }
             let answer = try #require(try await again.receive(wait))
-            #expect(answer != second)
+            #expect(answer != recorded.answer)
             #expect(await sandbox.code { _ = try await again.receive(wait) } == .connectionLost)
             try await sandbox.until { listener.refusedConnections == 1 }
         }
         #expect(sandbox.requests == 1)
+    }
+
+    /// The listener, not the client, finds that the keys were changed.
+    @Test func aRekeyEndsTheUseOfAnOpenConnection() async throws {
+        let sandbox = try await ChannelSandbox()
+        let listening = try await SealedStore.open(group: sandbox.ipc.group, in: sandbox.ipc.home)
+        try await sandbox.whileServing(by: listening) { _ in
+            let former = try await session(sandbox)
+            try await former.send(Self.request)
+            #expect(try await former.receive()?.kind == .reply)
+            try sandbox.store.vault.rekey()
+            var refused = false
+            for number in 2..<1000 where !refused {
+                try await former.send(ChannelFrame(kind: .request, id: UInt64(number), body: Self.request.body))
+                refused = try await former.receive()?.failure?.code == .rekeyed
+                if !refused { try await Task.sleep(for: .milliseconds(10)) }
+            }
+            #expect(refused)
+        }
+    }
+
+    /// A client that sends requests and receives no replies.
+    @Test func aClientThatDoesNotReceiveIsNotServedOn() async throws {
+        let sandbox = try await ChannelSandbox()
+        try await sandbox.whileServing({ $0.requests = 4 }) { _ in
+            let session = try await session(sandbox)
+            let body = Array(#"{"text":"large 500000"}"#.utf8)
+            for number in 1...200 {
+                let sealed = try ChannelSealing.seal(
+                    ChannelFrame(kind: .request, id: UInt64(number), body: body), &session.transport.sending)
+                let limit = SocketWait(.milliseconds(200), try GroupIPCName("c", in: sandbox.ipc.group))
+                guard (try? await session.messages.send(sealed, limit)) != nil else { break }
+            }
+            #expect(sandbox.requests <= 4)
+        }
+    }
+
+    @Test(arguments: ["changed", "repeated", "left out", "another kind"])
+    func aFrameThatTheClientDidNotSendNextEndsTheConnection(_ kind: String) async throws {
+        let sandbox = try await ChannelSandbox()
+        try await sandbox.whileServing { _ in
+            let session = try await session(sandbox)
+            let frame = kind == "another kind" ? ChannelFrame(kind: .reply, id: 1) : Self.request
+            var sealed = try ChannelSealing.seal(frame, &session.transport.sending)
+            if kind == "changed" { sealed[sealed.count - 1] ^= 1 }
+            if kind == "left out" { sealed = try ChannelSealing.seal(frame, &session.transport.sending) }
+            try await session.messages.send(sealed, session.wait)
+            if kind == "repeated" {
+                #expect(try await session.receive()?.kind == .reply)
+                try await session.messages.send(sealed, session.wait)
+            }
+            let messages = session.messages
+            let wait = session.wait
+            #expect(await sandbox.code { _ = try await messages.receive(wait) } == .connectionLost)
+        }
+        #expect(sandbox.requests == (kind == "repeated" ? 1 : 0))
     }
 
     /// A process that listens in the place of another one, without the keys.

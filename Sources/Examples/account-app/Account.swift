@@ -1,5 +1,6 @@
 internal import AccountShared
 internal import FoundationEssentials
+internal import GroupIPC
 internal import SealedState
 internal import Synchronization
 
@@ -7,8 +8,8 @@ internal import Synchronization
 struct Account {
     let store: SealedStore
 
-    /// Executes a command and returns the written state.
-    func execute(_ command: Command) async throws -> Written {
+    /// Executes a command and returns its result.
+    func execute(_ command: Command) async throws -> any CustomStringConvertible {
         switch command {
         case .signIn(let name, let seconds):
             try await write(.signedIn(as: name, until: Date() + seconds))
@@ -18,7 +19,29 @@ struct Account {
             try await refresh(seconds: seconds)
         case .signOut:
             try await write(.signedOut)
+        case .takePictures: try await takePictures()
+        case .ask(let name): try await ask(name)
         }
+    }
+
+    /// Takes the pictures that the Share Extension has handed over, in their order.
+    private func takePictures() async throws -> String {
+        let inbox = try store.mailbox(of: HandedPicture.self)
+        let deliveries = try await inbox.take()
+        var lines: [String] = []
+        for delivery in deliveries {
+            let picture = try await store.files.read(delivery.message.file)
+            lines.append("\(delivery.message.title), \(picture.count) bytes")
+        }
+        try await inbox.acknowledge(deliveries)
+        return "took \(lines.count): \(lines.isEmpty ? "no picture waits" : lines.joined(separator: "; "))"
+    }
+
+    /// Asks the helper, if it runs.
+    private func ask(_ name: String) async throws -> String {
+        let channel = try store.channel(InitialsQuestion.channel)
+        let answer = try await channel.call(InitialsQuestion(name: name), returning: InitialsAnswer.self)
+        return "answered: \(answer.initials)"
     }
 
     private func write(_ state: WidgetAuthState) async throws(StoreError) -> Written {
@@ -58,6 +81,7 @@ struct Failure: CustomStringConvertible {
         description =
             switch error {
             case let error as StoreError: "failed \(error.code.rawValue): \(error.reason)"
+            case let error as AppGroupError: "failed \(error.code.rawValue): \(error.reason)"
             case let error as StateFileError: "failed \(error.code.rawValue): \(error.sentence)"
             case let error as UsageError: "failed usage: expected \(error.expected)"
             default: "failed: \(error)"

@@ -8,6 +8,8 @@ enum Command {
     case signInFromFile(path: String)
     case refresh(seconds: Double)
     case signOut
+    case takePictures
+    case ask(name: String)
 
     /// Parses a line.
     ///
@@ -28,7 +30,9 @@ enum Command {
             guard let seconds = Self.seconds(rest) else { throw UsageError("refresh SECONDS") }
             self = .refresh(seconds: seconds)
         case "signout" where rest.isEmpty: self = .signOut
-        default: throw UsageError("one of: signin, signin-file, refresh, signout, quit")
+        case "inbox" where rest.isEmpty: self = .takePictures
+        case "ask" where !rest.isEmpty: self = .ask(name: String(rest))
+        default: throw UsageError("one of: signin, signin-file, refresh, signout, inbox, ask, quit")
         }
     }
 

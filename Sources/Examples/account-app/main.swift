@@ -6,6 +6,8 @@
 //   signin-file FILE        signs in with a WidgetAuthState from a JSON file
 //   refresh SECONDS         writes a new token for the current user
 //   signout
+//   inbox                   takes the pictures that the Share Extension has handed over
+//   ask NAME                asks the helper for the initials of a name
 //   quit
 
 import AccountShared

@@ -93,6 +93,38 @@ extension Demo {
         try pause()
     }
 
+    /// The size of the picture in bytes.
+    private static let pictureSize = 300_000
+
+    func runHandOver() throws(Stop) {
+        step("A Share Extension hands a picture to the app")
+        let picture = "\(home.path)/picture"
+        guard FileManager.default.createFile(atPath: picture, contents: Data(count: Self.pictureSize)) else {
+            throw .unavailable("no picture can be written to \(home.path)")
+        }
+        defer { try? FileManager.default.removeItem(atPath: picture) }
+        let share = try running.run(
+            "/bin/sh", ["-c", #"exec "$0" "$1" < "$2""#, programs.share, "The lake", picture], capturesOutput: true)
+        for line in share.output { running.add(OutputLine(.share, line: line)) }
+        check("it seals the picture and ends", share.status == 0)
+        let answer = try askApp("inbox")
+        check(
+            "the app takes the whole picture", answer.text == "The lake, \(Self.pictureSize) bytes",
+            instead: answer.text)
+        check("the app gets it once", try askApp("inbox").text == "no picture waits")
+        try pause()
+    }
+
+    func runQuestion() throws(Stop) {
+        step("The app asks a helper")
+        check("without a helper the app learns that", try askApp("ask Ada Lovelace").detail == "nobodyListens")
+        try running.start(programs.helper, as: .helper)
+        try running.listen { !outputLines(by: .helper).isEmpty }
+        let answer = try askApp("ask Ada Lovelace")
+        check("the helper answers", answer.text == "AL", instead: answer.text)
+        try pause()
+    }
+
     /// Signs in as before, and returns the app's last answer.
     func signInForLong() throws(Stop) -> OutputLine {
         for command in signIn.dropLast() { try askApp(command) }

@@ -39,6 +39,8 @@ final class Demo {
         try runRefresh()
         try runSignOut()
         try runSignInAgain()
+        try runHandOver()
+        try runQuestion()
         try runFlippedByte()
         try runReplay(of: oldBlob)
         try runPlaintext()
@@ -112,7 +114,7 @@ struct Options {
                          {"isAuthenticated": true, "displayName": "Grace", "tokenExpiresAt": "2031-01-01T12:00:00Z"}
           --keep         keep the temporary home, and print its path
 
-        SEALED_DEMO_BIN is the directory of account-app, account-widget and sealctl, this program's own unless set.
+        SEALED_DEMO_BIN is the directory of the account programs and sealctl, this program's own unless set.
         NO_COLOR turns colours off.
 
         Exit status: 0 all checks passed, 1 a check failed, 64 wrong usage, 65 the state file is not a valid state,

@@ -52,6 +52,8 @@ struct DemoHome {
 struct Programs {
     let app: String
     let widget: String
+    let share: String
+    let helper: String
     let sealctl: String
 
     /// Searches `SEALED_DEMO_BIN`, else this program's directory.
@@ -64,6 +66,7 @@ struct Programs {
         }
         return Programs(
             app: try program("account-app", in: directory), widget: try program("account-widget", in: directory),
+            share: try program("account-share", in: directory), helper: try program("account-helper", in: directory),
             sealctl: try program("sealctl", in: directory))
     }
 

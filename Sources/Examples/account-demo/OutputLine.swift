@@ -1,6 +1,6 @@
 /// The sources of the timeline's lines.
 enum LineSource: String, CaseIterable {
-    case app, widget, intruder, audit
+    case app, widget, share, helper, intruder, audit
 
     /// The width of the sources' column.
     static let width = allCases.map(\.rawValue.count).max() ?? 0

@@ -101,7 +101,7 @@ struct Palette {
 
     func tone(of source: LineSource) -> Tone {
         switch source {
-        case .app: .app
+        case .app, .share, .helper: .app
         case .widget: .widget
         case .intruder: .intruder
         case .audit: .audit
