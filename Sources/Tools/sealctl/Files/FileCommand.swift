@@ -187,18 +187,23 @@ struct ByteRange: Sendable {
     /// - Throws: `ValidationError` with the accepted forms.
     init(parsing text: String) throws {
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        guard parts.count == 2, let offset = Self.number(parts[0]) else { throw Self.fault }
-        self.offset = offset
+        guard parts.count == 2 else { throw Self.fault }
+        offset = try Self.number(parts[0])
         if parts[1].isEmpty { return }
-        guard let length = Self.number(parts[1]), !offset.addingReportingOverflow(length).overflow else {
-            throw Self.fault
-        }
+        let length = try Self.number(parts[1])
+        guard !offset.addingReportingOverflow(length).overflow else { throw Self.excess }
         self.length = length
     }
 
-    private static func number(_ text: Substring) -> Int? {
+    private static func number(_ text: Substring) throws -> Int {
         let isNumber = !text.isEmpty && text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        return isNumber ? Int(text) : nil
+        guard isNumber else { throw fault }
+        guard let number = Int(text) else { throw excess }
+        return number
+    }
+
+    private static var excess: ValidationError {
+        ValidationError("the range is beyond \(Int.max) bytes, and no file is that large")
     }
 
     private static var fault: ValidationError {

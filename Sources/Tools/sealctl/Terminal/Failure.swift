@@ -102,7 +102,9 @@ extension Failure {
         switch error.cause {
         case let cause as VaultError: self.init(cause)
         case let cause as AppGroupError: self.init(cause)
-        case let cause as FileError where error.code == .file || error.code == .permissionDenied: self.init(cause)
+        // A file of the container, and none that the caller named.
+        case let cause as FileError where error.code == .file || error.code == .permissionDenied:
+            self.init(cause, .vault)
         case let cause as FileError:
             self.init(
                 status, error, hint: error.code == .tooLarge && cause.errno == nil ? Hints.oversized : cause.advice)
