@@ -159,7 +159,7 @@ import Testing
                 let limit = SocketWait(.milliseconds(200), try GroupIPCName("c", in: sandbox.ipc.group))
                 guard (try? await session.messages.send(sealed, limit)) != nil else { break }
             }
-            #expect(sandbox.requests <= 4)
+            #expect(sandbox.requests <= 8)
         }
     }
 

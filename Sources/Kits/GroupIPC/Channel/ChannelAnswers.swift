@@ -59,16 +59,28 @@ final class ChannelAnswers: Sendable {
         if root != connection.root || connection.rosterVersion != connection.settings.rosterVersion {
             return await send(.failure(ChannelFailure(code: .rekeyed), of: frame.id))
         }
+        guard await hasRoom() else { return false }
         enum Start { case begun, busy, repeated }
         let start = requests.withLock { requests -> Start in
             if requests[frame.id] != nil { return .repeated }
-            if requests.count >= max(1, limits.requests) { return .busy }
+            if requests.values.count(where: { !$0.isAnswered }) >= limit { return .busy }
             requests[frame.id] = Request(task: Task { await self.reply(to: frame) })
             return .begun
         }
-        // A peer that does not receive its replies gets this one late as well, and is not listened to before.
         if start == .busy { return await send(.failure(ChannelFailure(code: .busy), of: frame.id)) }
         return start != .repeated
+    }
+
+    private var limit: Int { max(1, limits.requests) }
+
+    /// Waits while as many replies as requests are allowed have not been received by the peer: no memory is used for
+    /// more. Returns `false` if the connection has to end.
+    private func hasRoom() async -> Bool {
+        let wait = SocketWait(nil, connection.settings.name)
+        while requests.withLock({ $0.count }) >= 2 * limit {
+            do throws(AppGroupError) { try await wait.pause(.milliseconds(5)) } catch { return false }
+        }
+        return true
     }
 
     private func reply(to request: ChannelFrame) async {
