@@ -119,14 +119,14 @@ import Testing
         #expect(try snapshot().value.text == "first")
     }
 
-    @Test func aFileThatIsTakenAwayEndsIt() throws {
+    @Test func aFileThatIsTakenAwayIsAbsentAndNoDeletion() throws {
         let blob = try fixture.blob()
         #expect(unlink(fixture.file(Note.recordName)) == 0)
         #expect(code { _ = try snapshot() } == .absent)
         try fixture.plant([1, 2, 3])
-        #expect(code { _ = try snapshot() } == .malformed)
+        #expect(try snapshot().rejection?.code == .malformed)
         try fixture.plant(blob)
-        #expect(try snapshot().value.text == "first")
+        #expect(try snapshot().rejection == nil)
     }
 
     @Test func aKeyThatIsRetiredEndsIt() throws {
@@ -202,6 +202,12 @@ import Testing
         #expect(!values.keep([1], state(1), for: tag(0)))
         #expect(values.cover(state(2), for: tag(0)) != nil && values.cover(state(2), for: tag(0)) == nil)
         #expect(values.keep([2], state(2), for: tag(0)) && !values.keep([1], state(1), for: tag(0)))
+    }
+
+    @Test func onlyTheNextStateIsCovered() {
+        let values = LastGoodValues()
+        values.keep([1], state(1), for: tag(0))
+        #expect(values.cover(state(3), for: tag(0)) == nil && values.entry(for: tag(0)) == nil)
     }
 
     @Test func anOlderValueDoesNotTakeTheNewersPlace() {

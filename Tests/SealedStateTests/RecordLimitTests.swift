@@ -44,6 +44,16 @@ import Testing
         #expect(snapshot.value == Self.large && snapshot.rejection == nil)
     }
 
+    @Test func aRaisedLimitLeavesTheLastGoodValue() throws {
+        let reader = try fixture.open { $0.rejectionPolicy = .keepLastGood }
+        try store.write(Note(text: "small"))
+        #expect(try reader.read(Note.self).text == "small")
+        try registry.setRecordLimit(4 << 20)
+        try fixture.plant([UInt8](repeating: 7, count: 2 << 20))
+        let snapshot = try reader.snapshot(of: Note.self)
+        #expect(snapshot.value.text == "small" && snapshot.rejection?.code == .malformed)
+    }
+
     @Test func aLoweredLimitRefusesAndKeepsTheRecord() throws {
         try registry.setRecordLimit(4 << 20)
         try store.write(Self.large)

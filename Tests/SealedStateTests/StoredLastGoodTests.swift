@@ -135,6 +135,7 @@ import Testing
         // Setting the clock back does not revive it.
         clock.advance(by: -30)
         #expect(code { _ = try snapshot() } == .malformed)
+        #expect(try files.isEmpty)
     }
 
     @Test(arguments: [RejectionPolicy.refuse, .storeLastGood])
@@ -169,6 +170,39 @@ import Testing
         try show(Note(text: "first"))
         try fixture.plant(forged(3) { $0.schemaVersion = 99 })
         #expect(code { _ = try snapshot() } == .tooNew)
+    }
+
+    // running:  read 1 ................................... read: 3 is too new, and 1 is not shown
+    // others:   ....... delete (2) ... write (3) .........
+    @Test(arguments: [RejectionPolicy.keepLastGood, .storeLastGood])
+    func aDeletionBetweenTheReadsOfARunningProgramEndsIt(_ policy: RejectionPolicy) throws {
+        try show(Note(text: "first"))
+        let running = try start(policy)
+        _ = try running.read(Note.self)
+        try start(.refuse).delete(Note.self)
+        try fixture.plant(forged(3) { $0.schemaVersion = 99 })
+        #expect(code { _ = try running.snapshot(of: Note.self) } == .tooNew)
+        #expect(try files.isEmpty)
+    }
+
+    // running:  read 1 ........................ read: refused, and 2 is shown
+    // another:  ....... read 2 ... damage .....
+    @Test func aRunningProgramHasTheValueOfAnother() throws {
+        try show(Note(text: "first"))
+        let running = try start()
+        _ = try running.read(Note.self)
+        try show(Note(text: "second"))
+        try fixture.plant([1, 2, 3])
+        let answer = try running.snapshot(of: Note.self)
+        #expect(answer.value.text == "second" && answer.rejection?.code == .malformed)
+    }
+
+    @Test func aFileThatIsMissingForAMomentLeavesIt() throws {
+        try show(Note(text: "first"))
+        #expect(unlink(fixture.file(Note.recordName)) == 0)
+        #expect(code { _ = try snapshot() } == .absent)
+        try fixture.plant([1, 2, 3])
+        #expect(try snapshot().value.text == "first")
     }
 
     @Test func anOldFileThatIsPutBackIsNotShown() throws {
@@ -257,6 +291,10 @@ import Testing
         #expect(try store.read(Note.self).text == "first")
         let found = errors.withLock { $0 }
         #expect(found.map(\.code) == [.file] && found.allSatisfy { !$0.isRejection })
+        // The next read tries again.
+        unlink(fixture.place.path("LastGood"))
+        #expect(try store.read(Note.self).text == "first")
+        #expect(try files.count == 1)
     }
 
     @Test func watchersHaveIt() async throws {
@@ -312,6 +350,27 @@ import Testing
         #expect(kept(in: files, 4) == [false, true, true, true])
         try files.store(KeptBlob(covered: mark(2, 1), sealed: [UInt8](repeating: 1, count: 301)), for: tag(3))
         #expect(kept(in: files, 4) == [false, true, true, false])
+    }
+
+    @Test func aLaterStateThatIsStillGoodStays() throws {
+        let files = LastGoodFiles(vault: store.vault)
+        let (former, later) = (
+            KeptBlob(covered: mark(1, 1), sealed: [1]), KeptBlob(covered: mark(2, 2), sealed: [2])
+        )
+        try files.store(later, for: tag(0))
+        try files.store(former, for: tag(0), unless: { _ in true })
+        #expect(files.load(tag(0), limit: 1000)?.sealed == [2])
+        try files.store(former, for: tag(0), unless: { _ in false })
+        #expect(files.load(tag(0), limit: 1000)?.sealed == [1])
+    }
+
+    @Test func theValuesOfAFormerVaultGo() throws {
+        let top = fixture.place.path("LastGood")
+        let names = ["\(fixture.group).0123456789abcdef", "\(fixture.group).x.0123456789abcdef"]
+        for path in [top] + names.map({ "\(top)/\($0)" }) { #expect(mkdir(path, 0o700) == 0) }
+        try LastGoodFiles(vault: store.vault).store(KeptBlob(covered: mark(1, 1), sealed: [1]), for: tag(0))
+        let left = try SystemFile.names(top)
+        #expect(left.count == 2 && left.contains(names[1]))
     }
 
     @Test func onlyTheAcceptedStateIsCurrent() {

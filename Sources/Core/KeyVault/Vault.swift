@@ -22,8 +22,10 @@ public final class Vault: Sendable {
 
     /// The directory of this user's copies of last good values.
     package var lastGoodPath: FilePath {
-        place.home.lastGoodPath.appending("\(accessGroup.identifier).\(vaultID.prefix(16))")
+        place.home.lastGoodPath.appending("\(accessGroup.identifier).\(vaultID.prefix(Self.lastGoodDigits))")
     }
+    /// The digits of the vault's id in the name of that directory.
+    package static let lastGoodDigits = 16
 
     let place: VaultPlace
     let directory: Directory

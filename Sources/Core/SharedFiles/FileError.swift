@@ -179,7 +179,7 @@ extension FileError.Code {
             "Run this as its owner, or use a directory of this user: ls -ld {path}"),
         .secondName: Entry(
             "It has a second name",
-            "Find its other name, and stop the programs that use it: find / -xdev -samefile {path}"),
+            "Find its other name, and stop the programs that use it: find / -samefile {path}"),
         .notShared: Entry(
             "Members of its unix group can't use it",
             "As its owner, give it to the unix group and allow its members access: chmod 2770 {path}"),

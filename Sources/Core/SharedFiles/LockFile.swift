@@ -137,7 +137,7 @@ extension FileError {
     package static func secondName(ofLockFile path: String) -> FileError {
         FileError(
             .secondName, operation: useLockFile, path: path,
-            advice: "Find its other name (find / -xdev -samefile \(path.shellQuoted)), stop the programs that use it, "
+            advice: "Find its other name (find / -samefile \(path.shellQuoted)), stop the programs that use it, "
                 + "and remove this one; the next lock creates the file again: rm \(path.shellQuoted)")
     }
 }

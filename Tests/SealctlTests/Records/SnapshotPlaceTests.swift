@@ -25,6 +25,25 @@ import Testing
         #expect(try SystemFile.names(sandbox.path("files/real")).sorted() == ["d", "x.tar"])
     }
 
+    @Test func onlyItsOwnLeftoversAreRemoved() throws {
+        let sandbox = try Sandbox.initialised()
+        let names = ["0123456789abcdef", "00000000000000aa"].map { ".sealctl-snapshot." + $0 }
+        // The second one has the mark of a killed command.
+        try sandbox.shell(
+            """
+            mkdir -m 777 out; cd out; chmod 777 .
+            mkdir -m 700 \(names[0]) \(names[1])
+            echo x > \(names[0])/x; echo x > \(names[1])/x; : > \(names[1])/.sealctl-snapshot
+            """)
+        func left() throws -> [String] { try SystemFile.names(sandbox.path("files/out")).sorted() }
+        try sandbox.succeed(["snapshot", "-o", "out/d"])
+        #expect(try left() == (names + ["d"]).sorted())
+        try sandbox.shell("chmod 755 out")
+        try sandbox.succeed(["snapshot", "-o", "out/e"])
+        #expect(try left() == [names[0], "d", "e"])
+        #expect(try SystemFile.names(sandbox.path("files/out/e")).sorted() == ["container", "manifest.json"])
+    }
+
     // snapshot                      | reader of the pipe
     // writes until the pipe is full | has read one byte, and pauses
     // TERM: ends at once

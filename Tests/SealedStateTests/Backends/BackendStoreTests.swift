@@ -168,6 +168,17 @@ import Testing
         #expect(try other.snapshot(of: Note.self, named: "n0").provenance.epoch == 3)
     }
 
+    @Test func aLoweredLimitDoesNotStopARotation() throws {
+        try store.write(Note(text: String(repeating: "x", count: 200_000)))
+        let smaller = try fixture.open { [memory] options in
+            options.backend = memory
+            options.maximumRecordSize = 100_000
+        }
+        let report = try smaller.rotate()
+        #expect(report.isCompleted && report.resealed == 1)
+        #expect(try another().snapshot(of: Note.self).provenance.epoch == 2)
+    }
+
     @Test func aReplayedBlobIsRefusedAndKept() throws {
         let key = BackendKey(Note.recordName)
         try store.write(Note(text: "old"))

@@ -54,6 +54,16 @@ import Testing
         #expect(try SystemFile.names(sandbox.fixture.quarantine).count == 6)
     }
 
+    @Test func recordAboveTheLimitIsJudgedBeforeItIsReplaced() throws {
+        let sandbox = try WritersSandbox()
+        try sandbox.open(as: sandbox.app).write(Note(text: String(repeating: "x", count: 200_000), number: 1))
+        let app = try sandbox.open(as: sandbox.app) { $0.maximumRecordSize = 100_000 }
+        #expect(try app.write(note) == 2)
+        // It was no refused blob.
+        let quarantine = sandbox.fixture.quarantine
+        #expect(try !SystemFile.exists(quarantine) || SystemFile.names(quarantine).isEmpty)
+    }
+
     @Test func clearedFlagIsNotAuthorized() throws {
         let sandbox = try WritersSandbox()
         let app = try sandbox.open(as: sandbox.app)

@@ -32,7 +32,7 @@ package struct EntitlementRequirement: Sendable, Hashable {
     package static func stated() throws(AppGroupError) -> EntitlementRequirement? {
         if let path = MachineEntitlements.current.requirement { return EntitlementRequirement(source: path) }
         let name = EntitlementEnvironment.required
-        let value = try EntitlementEnvironment.read()[name] ?? ""
+        let value = try EntitlementEnvironment.value(name) ?? ""
         switch value {
         case "1", "true", "yes", "on": return EntitlementRequirement(source: "\(name)=\(value)")
         case "", "0", "false", "no", "off": return nil

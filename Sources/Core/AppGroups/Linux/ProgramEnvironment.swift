@@ -254,19 +254,26 @@ enum EntitlementEnvironment {
     /// The value of the bundle identifier for build settings in the file.
     static let bundle = "SEALED_BUNDLE_ID"
 
-    /// Returns the variables that are set in this process.
+    /// Returns the variables of the entitlements that are set in this process; the requirement, which concerns only
+    /// programs without any, is read on its own.
     ///
     /// Returns none in a program with more rights than its caller, who could otherwise choose its groups.
-    /// - Throws: ``AppGroupError`` with `unusableEntitlements` for a value that is not UTF-8.
+    /// - Throws: as ``value(_:)``.
     static func read() throws(AppGroupError) -> [String: String] {
         var values: [String: String] = [:]
-        // Checked as well: a program may have changed its ids after its start.
-        guard getuid() == geteuid(), getgid() == getegid() else { return values }
-        for name in [file, required, team, bundle] {
-            guard let pointer = SecureEnvironment.value(name) else { continue }
-            guard let value = String(validatingCString: pointer) else { throw .unreadableVariable(name) }
-            values[name] = value
-        }
+        for name in [file, team, bundle] { values[name] = try value(name) }
         return values
+    }
+
+    /// Returns the value of a variable; nil if it is not set, or in a program with more rights than its caller.
+    ///
+    /// - Throws: ``AppGroupError`` with `unusableEntitlements` for a value that is not UTF-8.
+    static func value(_ name: String) throws(AppGroupError) -> String? {
+        // Checked as well: a program may have changed its ids after its start.
+        guard getuid() == geteuid(), getgid() == getegid(), let pointer = SecureEnvironment.value(name) else {
+            return nil
+        }
+        guard let value = String(validatingCString: pointer) else { throw .unreadableVariable(name) }
+        return value
     }
 }

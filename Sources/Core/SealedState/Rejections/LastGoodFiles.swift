@@ -71,13 +71,39 @@ struct LastGoodFiles: Sendable {
     }
 
     /// Stores a value, unless it is stored already. A value that is too large removes the stored one.
-    func store(_ kept: KeptBlob, for name: NameTag) throws(FileError) {
+    ///
+    /// - Parameter isGood: Returns `true` for a stored value of a later state that stays.
+    func store(
+        _ kept: KeptBlob, for name: NameTag, unless isGood: (KeptBlob) -> Bool = { _ in false }
+    ) throws(FileError) {
         guard kept.sealed.count <= maximumSize else { return remove(name) }
-        let directory = try Directory.createOwn(vault.lastGoodPath)
+        let directory = try openOrCreate()
         let (leaf, bytes) = (name.description, kept.encoded)
         if let stored = try? directory.read(leaf, limit: bytes.count), stored == bytes { return }
+        // Another process may have stored a newer value meanwhile.
+        if let head = try? directory.readPrefix(leaf, count: KeptBlob.headSize + 1).bytes,
+            let stored = KeptBlob(parsing: head), stored.covered.sequence > kept.covered.sequence,
+            let whole = load(name, limit: maximumSize), isGood(whole)
+        {
+            return
+        }
         try directory.replace(leaf, with: bytes, mode: 0o600, durability: .unsynced)
         try shrink(directory, besides: leaf)
+    }
+
+    /// A new directory is that of a new vault: those of the group's former vaults are removed.
+    private func openOrCreate() throws(FileError) -> Directory {
+        if let directory = try? Directory.openOwn(vault.lastGoodPath) { return directory }
+        let directory = try Directory.createOwn(vault.lastGoodPath)
+        guard let own = vault.lastGoodPath.lastComponent?.string,
+            let parent = try? Directory.openOwn(vault.lastGoodPath.removingLastComponent())
+        else { return directory }
+        for entry in (try? parent.entries()) ?? [] where entry.name != own && entry.name.utf8.count == own.utf8.count {
+            if entry.name.dropLast(Vault.lastGoodDigits) == own.dropLast(Vault.lastGoodDigits) {
+                try? parent.removeTree(entry.name)
+            }
+        }
+        return directory
     }
 
     /// Removes the stored value of a record, if any.

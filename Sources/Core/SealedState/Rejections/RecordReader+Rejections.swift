@@ -11,11 +11,8 @@ extension RecordReader {
         to error: StoreError, _ type: Record.Type, at place: RecordPlace
     ) throws(StoreError) -> RecordSnapshot<Record> {
         guard error.isRejection else {
-            // An absent record has no last good value; a locked vault or a failing disk says nothing about it.
-            if error.code == .absent || error.code == .containerMissing {
-                lastGood.forget(place.context.nameTag)
-                if options.rejectionPolicy.storesLastGood { storedLastGood.remove(place.context.nameTag) }
-            }
+            // A locked vault, a failing disk or a container that is away says nothing about the record.
+            if error.code == .absent { forgetIfDeleted(place) }
             throw error
         }
         notice(error, at: place)
@@ -82,6 +79,8 @@ final class LastGoodValues: Sendable {
         /// The latest state that is known not to be a deletion that ends this value: its own, or a refused one.
         var covered: Watermark
         fileprivate var turn: UInt64
+        /// Its copy in this user's state could not be written.
+        fileprivate var isUnstored = false
 
         /// The header's bytes, which distinguish blobs.
         fileprivate var header: ArraySlice<UInt8> { sealed.prefix(BlobLayout.headerSize) }
@@ -105,7 +104,7 @@ final class LastGoodValues: Sendable {
     /// Remembers a blob that passed every check; the array is shared, not copied.
     ///
     /// - Parameter state: The record's state that the blob has, or that is known to be no deletion after it.
-    /// - Returns: `true` unless this very blob was remembered.
+    /// - Returns: `true` unless this very blob was remembered, and its copy could be stored.
     @discardableResult
     func keep(_ sealed: [UInt8], _ state: Watermark, for name: NameTag) -> Bool {
         // A blob that is too large still removes the remembered one, which is no longer the last good value.
@@ -118,34 +117,54 @@ final class LastGoodValues: Sendable {
             let known = memory.entries[name]
             // A slower read of an older value must not replace a newer one.
             if let known, known.covered.sequence > state.sequence { return false }
-            let entry = Entry(sealed: sealed, covered: state, turn: memory.turn)
+            var entry = Entry(sealed: sealed, covered: state, turn: memory.turn)
+            entry.isUnstored = known?.isUnstored ?? false
             memory.entries[name] = entry
             memory.size += sealed.count - (known?.sealed.count ?? 0)
             if memory.size > maximumSize || memory.entries.count > maximumCount { shrink(&memory) }
-            return known?.covered != state || known?.header.elementsEqual(entry.header) != true
+            return entry.isUnstored || known?.covered != state
+                || known?.header.elementsEqual(entry.header) != true
         }
     }
 
     /// Returns the remembered blob of a name, if any.
     func entry(for name: NameTag) -> Entry? { state.withLock { $0.entries[name] } }
 
-    /// Notes that a record's state is no deletion, although it is refused.
+    /// Notes that a record's state is no deletion, although it is refused. Any but the next state ends the value:
+    /// between the two there may be a deletion.
     ///
-    /// - Returns: The changed entry; `nil` without a change.
+    /// - Returns: The entry, if it is to be stored; `nil` without a change.
     func cover(_ covered: Watermark, for name: NameTag) -> Entry? {
         state.withLock { state in
-            guard let known = state.entries[name], known.covered.sequence < covered.sequence else { return nil }
+            guard let known = state.entries[name] else { return nil }
+            guard known.covered.sequence < covered.sequence else { return known.isUnstored ? known : nil }
+            guard known.covered.sequence + 1 == covered.sequence else {
+                Self.remove(name, from: &state)
+                return nil
+            }
             state.entries[name]?.covered = covered
             return state.entries[name]
         }
     }
 
-    /// Forgets a record that is absent.
-    func forget(_ name: NameTag) {
+    /// Notes whether the copy of a value could be stored; otherwise the next read tries again.
+    ///
+    /// - Returns: `true` unless that was noted before.
+    @discardableResult
+    func noteStored(_ isStored: Bool, for name: NameTag) -> Bool {
         state.withLock { state in
-            guard let former = state.entries.removeValue(forKey: name) else { return }
-            state.size -= former.sealed.count
+            guard state.entries[name]?.isUnstored != !isStored else { return false }
+            state.entries[name]?.isUnstored = !isStored
+            return true
         }
+    }
+
+    /// Forgets a record's value.
+    func forget(_ name: NameTag) { state.withLock { Self.remove(name, from: &$0) } }
+
+    private static func remove(_ name: NameTag, from state: inout State) {
+        guard let former = state.entries.removeValue(forKey: name) else { return }
+        state.size -= former.sealed.count
     }
 
     private func shrink(_ state: inout State) {
@@ -188,8 +207,9 @@ extension RecordReader {
         let state = Watermark(blob.header)
         // Between a stored value and a state that no program with this policy has seen there may be a deletion, unless
         // the state is the next one.
-        recallLastGood(place) {
-            $0.covered.commitment == state.commitment || $0.covered.sequence &+ 1 == state.sequence
+        recallLastGood(place, from: state.sequence - min(state.sequence, 1)) { kept in
+            if kept.covered.commitment == state.commitment { return state }
+            return kept.covered.sequence &+ 1 == state.sequence ? kept.covered : nil
         }
         guard let entry = lastGood.cover(state, for: place.context.nameTag) else { return }
         storeLastGood(KeptBlob(covered: state, sealed: entry.sealed), at: place)
@@ -215,7 +235,9 @@ extension RecordReader {
             snapshot.rejection = rejection
             return snapshot
         } catch {
-            if error.code == .retiredEpoch { forgetLastGood(place) }
+            // A clock that is set back later does not revive it.
+            let isOver = error.code == .retiredEpoch || error.code == .stale
+            if isOver || error.code == .unknownKey && keys.isKeyDestroyed(of: sealed) { forgetLastGood(place) }
             throw error.code == .locked ? error : rejection
         }
     }
@@ -226,36 +248,75 @@ extension RecordReader {
         // value must not return because the tombstone was damaged.
         watermarks.refresh()
         let mark = watermarks.mark(of: name)
-        recallLastGood(place) { $0.isCurrent(after: mark) }
+        recallCurrent(place, mark)
         guard let entry = lastGood.entry(for: name) else { return nil }
         guard let mark, mark.sequence > entry.covered.sequence else { return entry.sealed }
         return nil
     }
 
-    /// Remembers the stored value of an earlier process, unless this process has one.
-    ///
-    /// - Parameter isSound: Returns `true` if no deletion can have ended it. A file that later states have ended is
-    ///   removed.
-    private func recallLastGood(_ place: RecordPlace, if isSound: (KeptBlob) -> Bool) {
+    /// Forgets the value of an absent record if a later state, such as its deletion, was accepted. A file that is only
+    /// missing ends nothing.
+    private func forgetIfDeleted(_ place: RecordPlace) {
+        guard options.rejectionPolicy.remembersLastGood else { return }
         let name = place.context.nameTag
-        guard options.rejectionPolicy.storesLastGood, !place.name.isReserved, lastGood.entry(for: name) == nil,
-            let kept = storedLastGood.load(name, limit: maximumBlobSize + BlobOpener.signedAllowance)
-        else { return }
-        guard isSound(kept) else {
+        let mark = watermarks.mark(of: name)
+        if let mark, let entry = lastGood.entry(for: name), entry.covered.sequence < mark.sequence {
+            lastGood.forget(name)
+        }
+        recallCurrent(place, mark)
+    }
+
+    private func recallCurrent(_ place: RecordPlace, _ mark: Watermark?) {
+        recallLastGood(place, from: mark?.sequence ?? 0) { kept in
+            guard let mark, kept.isCurrent(after: mark) else { return nil }
+            return mark.commitment == nil ? kept.covered : mark
+        }
+    }
+
+    /// Remembers the stored value of another process, unless this process has one.
+    ///
+    /// - Parameters:
+    ///   - sequence: The lowest sequence that a value in memory covers if it is still good.
+    ///   - state: Returns the state that the value covers; `nil` if a deletion may have ended it. A file that later
+    ///     states have ended is removed.
+    private func recallLastGood(
+        _ place: RecordPlace, from sequence: UInt64, as state: (KeptBlob) -> Watermark?
+    ) {
+        let name = place.context.nameTag
+        guard options.rejectionPolicy.storesLastGood, !place.name.isReserved else { return }
+        if let entry = lastGood.entry(for: name), entry.covered.sequence >= sequence { return }
+        guard let kept = storedLastGood.load(name, limit: maximumBlobSize + BlobOpener.signedAllowance) else { return }
+        guard let covered = state(kept) else {
             let accepted = watermarks.mark(of: name)?.sequence ?? 0
             if kept.covered.sequence < accepted { storedLastGood.remove(name) }
             return
         }
-        lastGood.keep(kept.sealed, kept.covered, for: name)
+        lastGood.keep(kept.sealed, covered, for: name)
     }
 
     private func storeLastGood(_ kept: KeptBlob, at place: RecordPlace) {
         guard options.rejectionPolicy.storesLastGood, !place.name.isReserved else { return }
-        do throws(FileError) { try storedLastGood.store(kept, for: place.context.nameTag) } catch {
+        let name = place.context.nameTag
+        do throws(FileError) {
+            try storedLastGood.store(kept, for: name) { stored in
+                stored.isCurrent(after: watermarks.mark(of: name)) && opens(stored.sealed, at: place)
+            }
+            lastGood.noteStored(true, for: name)
+        } catch {
+            guard lastGood.noteStored(false, for: name) else { return }
             options.onRejection?(
                 StoreError(
                     .file, "store the last good value of", place.name.text, error.sentence, advice: error.advice,
                     errno: error.errno, cause: error))
+        }
+    }
+
+    private func opens(_ sealed: [UInt8], at place: RecordPlace) -> Bool {
+        do throws(StoreError) {
+            _ = try opened(sealed, at: place)
+            return true
+        } catch {
+            return false
         }
     }
 

@@ -81,7 +81,8 @@ enum RejectionTable {
         CodeEntry(
             .tooLarge, .size, .rejection,
             says: "The file is larger than this store reads; none of it was examined.",
-            advice: "Raise the group's limit if the record is one of yours: sealctl container record-limit."),
+            advice: "Raise the group's limit if the record is one of yours: sealctl container record-limit. "
+                + "A program that states its own limit must raise that."),
         CodeEntry(
             .malformed, .shape, [.rejection, .evidence],
             says: "It is not a sealed blob, or it is damaged beyond recognition.",

@@ -143,6 +143,7 @@ extension RecordReader {
         let place = certificate.place
         var floor = KnownCertificate.Floor()
         var held: (any HeldBlob)?
+        var isKnown = true
         do throws(StoreError) {
             let blob = try accepting ? acceptedBlob(at: place) : judgedBlob(place)
             let value = try decodedSnapshot(of: ContainerCertificate.self, from: blob, at: place).value
@@ -153,13 +154,14 @@ extension RecordReader {
             // It was on the disk before the container had its name, or before a writer went on.
             if accepting { acknowledge(blob.opened.header) }
         } catch {
-            guard error.isRejection || error.code == .absent else { return certificate.last }
+            isKnown = error.isRejection || error.code == .absent
+            if !isKnown { floor = certificate.last }
             // Another process of this user may have accepted it.
             watermarks.refresh()
         }
         let accepted = watermarks.mark(of: place.context.nameTag)?.sequence ?? 0
-        if accepted > floor.certificate { floor = KnownCertificate.Floor(certificate: accepted, isLost: true) }
-        certificate.note(floor, held, accepted: accepting)
+        if accepted > floor.certificate { floor = KnownCertificate.Floor(certificate: accepted, isLost: isKnown) }
+        if isKnown { certificate.note(floor, held, accepted: accepting) }
         return floor
     }
 

@@ -31,7 +31,7 @@ package final class RecordReader: Sendable {
     /// The rights of writers; `nil` if no team key is known.
     let authority: RosterAuthority?
     let certificate: KnownCertificate
-    let lastGood = LastGoodValues()
+    let lastGood: LastGoodValues
 
     /// - Parameter creating: An empty container gets the backend of the options.
     init(
@@ -55,6 +55,7 @@ package final class RecordReader: Sendable {
         watermarks = vault.watermarks
         self.authority = authority
         certificate = places.certificate
+        lastGood = LastGoodValues()
     }
 
     /// Creates a reader of the same container with other options.
@@ -63,7 +64,7 @@ package final class RecordReader: Sendable {
         (group, containerPath, places, keys) = (reader.group, reader.containerPath, reader.places, reader.keys)
         (backend, files, watches, space) = (reader.backend, reader.files, reader.watches, reader.space)
         (anchor, locks, certificate) = (reader.anchor, reader.locks, reader.certificate)
-        (watermarks, authority) = (reader.watermarks, reader.authority)
+        (watermarks, authority, lastGood) = (reader.watermarks, reader.authority, reader.lastGood)
     }
 }
 
@@ -163,6 +164,11 @@ extension RecordReader {
     var maximumBlobSize: Int {
         // Clamped: a limit such as Int.max means "any", and must not overflow when the blob's size is computed.
         BlobLayout.blobSize(plaintextSize: min(max(0, options.maximumRecordSize), 1 << 40))
+    }
+
+    /// The largest unsigned blob that a writer judges before it replaces it: the container's limit may have been higher.
+    var maximumJudgedSize: Int {
+        max(maximumBlobSize, BlobLayout.blobSize(plaintextSize: Int(RegistryEntry.recordLimits.upperBound)))
     }
 
     /// Returns the error of a call whose container was removed, moved away or replaced; calls of the store follow it.

@@ -230,7 +230,7 @@ extension SealedStore {
                 // The end of the caller's patience, and the caller's own error, are no fault of the container.
                 let isCallers = [.declined, .cancelled, .lockTimeout].contains(error.code)
                 if isCallers || store.isFinal(error) { throw error }
-                if let adapted = store.withPresentLimit(after: error) {
+                if store.isInPlace, let adapted = store.withPresentLimit(after: error) {
                     store = adapted
                 } else {
                     store = try store.following()
@@ -269,10 +269,12 @@ extension SealedStore {
     /// limit is the one that is known.
     private func withPresentLimit(after error: StoreError) -> SealedStore? {
         guard error.code == .tooLarge, options.statedRecordSize == nil,
-            let found = try? GroupContainer.open(group, in: home, creating: false, entitlements: .unchecked),
-            found.recordLimit != options.containerRecordSize
+            let entry = try? GroupRegistry(group, in: home).entry()
         else { return nil }
-        return try? SealedStore(self, on: found)
+        var adapted = options
+        adapted.containerRecordSize = entry.recordLimit.map { Int(clamping: $0) }
+        if adapted.containerRecordSize == options.containerRecordSize { return nil }
+        return SealedStore(self, options: adapted)
     }
 
     /// No other user may change the open container: its modes may have changed since it was opened.

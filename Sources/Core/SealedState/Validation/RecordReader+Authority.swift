@@ -92,11 +92,11 @@ extension RecordReader {
     }
 
     /// Returns the blob stored in a governed record's place. A writer continues from authorised blobs: a refused blob
-    /// claims no sequence.
+    /// claims no sequence. One above the present limit for records is judged like any other.
     func governedBlob(at place: RecordPlace, _ seen: SeenHeader?) throws(StoreError) -> ExistingBlob {
         let blob: [UInt8]
         do throws(BackendError) {
-            let held = try backend.read(place.key, limit: maximumBlobSize + BlobOpener.signedAllowance)
+            let held = try backend.read(place.key, limit: maximumJudgedSize + BlobOpener.signedAllowance)
             if isCompared { seen?.observe(held?.bytes) }
             guard let held else { return .nothing }
             blob = held.bytes
@@ -120,7 +120,7 @@ extension RecordReader {
     private static let replaceableGoverned: Set<StoreError.Code> = [.tampered, .notAuthorized]
 
     private func authorisedBlob(_ blob: [UInt8], _ place: RecordPlace) throws(StoreError) -> ExistingBlob {
-        let opened = try openWhole(blob, "replace", place, limit: maximumBlobSize)
+        let opened = try openWhole(blob, "replace", place, limit: maximumJudgedSize)
         guard let authority else { return judged(opened.header, place) }
         let authorisation = authorisation(of: opened, at: place, authority)
         // A later roster may know the writer, but any holder of the group's keys may claim so: only the signature of a

@@ -87,11 +87,19 @@ final class RecordWatch<Record: SealedRecord>: Sendable {
             store = try follow(store)
             return finding(try store.snapshot(of: Record.self, stored: place.name.text), store)
         } catch {
-            let kept = try? store.storedSnapshot(of: Record.self, named: place.name.text, insteadOf: error)
-            guard let kept else { return finding(error, store) }
-            var finding = finding(kept, store)
-            finding.mayPass = error.mayPass
+            var finding = storedFinding(insteadOf: error, store)
+            if error.mayPass { finding.mayPass = true }
             return finding
+        }
+    }
+
+    private func storedFinding(insteadOf error: StoreError, _ store: SealedStore) -> Finding {
+        do throws(StoreError) {
+            return finding(
+                try store.storedSnapshot(of: Record.self, named: place.name.text, insteadOf: error), store)
+        } catch {
+            // Such as a locked vault: an unlocked one has the value.
+            return finding(error, store)
         }
     }
 

@@ -6,7 +6,7 @@ internal import SystemPackage
 enum PlaceChecks {
     static func examine(_ home: GroupsHome) -> [Diagnosis] {
         let places = [("containers", home.containersPath), ("vaults", home.vaultsPath)]
-        return places.flatMap { name, path in place(name, path) } + own(home)
+        return places.flatMap { name, path in place(name, path) } + own(home) + lastGood(home)
     }
 
     private static func place(_ name: String, _ path: FilePath) -> [Diagnosis] {
@@ -64,6 +64,17 @@ enum PlaceChecks {
                 if error.code == .notFound { return unmade(name, path) }
                 return .fail(name, Failure(error))
             }
+        }
+    }
+
+    /// Returns a line only for a directory that cannot be used: most users have none, and reads continue without it.
+    private static func lastGood(_ home: GroupsHome) -> [Diagnosis] {
+        do throws(FileError) {
+            _ = try Directory.openOwn(home.lastGoodPath)
+            return []
+        } catch {
+            if error.code == .notFound { return [] }
+            return [.warn("last-good", Failure(error).message, remedy: Failure(error).hint)]
         }
     }
 

@@ -39,6 +39,8 @@ final class DirectoryTarget: SnapshotTarget {
     /// The present name of the directory.
     private var leaf: String
     private let directory: Directory
+    /// The directory has its own name: it is no longer removed.
+    private var isCommitted = false
     private var file: (descriptor: Int32, path: String)?
     /// The time of the file's last change, which its copy gets.
     private var modified = FileTime.now
@@ -94,7 +96,9 @@ final class DirectoryTarget: SnapshotTarget {
         } catch {
             throw error.code == .alreadyExists ? place.taken : Failure(error, .output)
         }
-        leaf = place.leaf
+        (leaf, isCommitted) = (place.leaf, true)
+        SnapshotLeftovers.removeMark(from: directory)
+        try sync(directory)
         try sync(parent)
     }
 
@@ -102,8 +106,13 @@ final class DirectoryTarget: SnapshotTarget {
     /// replaced. A directory that is not empty is never replaced.
     private func renameOverOwn() throws(FileError) {
         let at = parent.descriptor.rawValue
-        guard mkdirat(at, place.leaf, 0o700) == 0, renameat(at, leaf, at, place.leaf) == 0 else {
+        guard mkdirat(at, place.leaf, 0o700) == 0 else {
             throw FileError(errno: errno, operation: "write", path: parent.display(place.leaf))
+        }
+        guard renameat(at, leaf, at, place.leaf) == 0 else {
+            let error = FileError(errno: errno, operation: "write", path: parent.display(place.leaf))
+            unlinkat(at, place.leaf, AT_REMOVEDIR)
+            throw error
         }
     }
 
@@ -112,7 +121,7 @@ final class DirectoryTarget: SnapshotTarget {
         throw Failure(FileError(errno: errno, operation: "sync", path: directory.path.string), .output)
     }
 
-    func discard() { try? parent.removeTree(leaf) }
+    func discard() { if !isCommitted { try? parent.removeTree(leaf) } }
 
     private func failure(_ operation: String, _ path: String) -> Failure {
         Failure(FileError(errno: errno, operation: operation, path: directory.display(path)), .output)
@@ -123,12 +132,14 @@ final class DirectoryTarget: SnapshotTarget {
 /// place of the snapshot.
 ///
 /// The writer holds a lock of flock(2) on its directory, which the kernel releases when the process ends: one that is
-/// not locked is the leftover of a killed command.
+/// not locked is the leftover of a killed command. The first file in it, which is empty and goes when the snapshot has its
+/// name, is the mark that the directory was made here: another one may have been given such a name.
 private enum SnapshotLeftovers {
     private static let prefix = ".sealctl-snapshot."
+    private static let mark = ".sealctl-snapshot"
     private static let attempts = 16
 
-    /// Creates and locks a directory.
+    /// Creates, locks and marks a directory.
     static func makeDirectory(in parent: Directory) throws(FileError) -> (leaf: String, Directory) {
         for _ in 0..<attempts {
             let digits = String(UInt64.random(in: .min ... .max), radix: 16)
@@ -143,19 +154,44 @@ private enum SnapshotLeftovers {
             guard let directory = try? parent.directory(leaf), lock(directory) != .taken,
                 isNamed(directory, leaf, in: parent)
             else { continue }
+            do throws(FileError) { try addMark(to: directory) } catch {
+                unlinkat(parent.descriptor.rawValue, leaf, AT_REMOVEDIR)
+                throw error
+            }
             return (leaf, directory)
         }
         throw FileError(.alreadyExists, operation: "create the directory", path: parent.display(prefix))
     }
 
-    /// Removes the leftovers of this user's killed commands, as far as possible.
+    private static func addMark(to directory: Directory) throws(FileError) {
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+        let opened = openat(directory.descriptor.rawValue, mark, flags, mode_t(0o600))
+        guard opened >= 0 else {
+            throw FileError(errno: errno, operation: "create", path: directory.display(mark))
+        }
+        close(opened)
+    }
+
+    /// Removes the mark of a complete snapshot.
+    static func removeMark(from directory: Directory) { unlinkat(directory.descriptor.rawValue, mark, 0) }
+
+    /// Removes the leftovers of this user's killed commands, as far as possible. Nothing is removed where another user
+    /// could exchange a directory meanwhile.
     static func remove(in parent: Directory) {
+        guard let place = try? parent.attributes("."), place.mode & 0o022 == 0 || place.mode & 0o1000 != 0 else {
+            return
+        }
         for entry in (try? parent.entries()) ?? [] where entry.kind == .directory && isOurs(entry.name) {
             guard let directory = try? parent.directory(entry.name), let facts = try? directory.attributes("."),
                 facts.uid == geteuid(), facts.mode & 0o077 == 0, lock(directory) == .held,
                 isNamed(directory, entry.name, in: parent)
             else { continue }
-            try? parent.removeTree(entry.name)
+            if (try? directory.exists(mark)) == true {
+                try? parent.removeTree(entry.name)
+            } else {
+                // Killed before the mark was made; any other directory is not empty.
+                unlinkat(parent.descriptor.rawValue, entry.name, AT_REMOVEDIR)
+            }
         }
     }
 
