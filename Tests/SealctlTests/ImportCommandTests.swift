@@ -105,6 +105,8 @@ import Testing
         #expect(try sandbox.succeed(["list", "--json"]).outputText.contains(#""schemaVersion":4"#))
         #expect(try sandbox.sealctl(["import", "file", "missing", "--as", "other"]).exitCode == 66)
         #expect(try sandbox.sealctl(["import", "file", "x", "--date", "y"]).exitCode == 64)
+        #expect(try sandbox.sealctl(["import", "file", "x", "--schema-version", "2"]).exitCode == 64)
+        #expect(try sandbox.sealctl(["import", "file", "x", "--as", "n", "--date", ""]).exitCode == 64)
         #expect(try sandbox.sealctl(["import", "file", "x", "--as", "n", "--name", "y"]).exitCode == 64)
     }
 

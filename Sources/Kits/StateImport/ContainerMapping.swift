@@ -55,27 +55,27 @@ struct CheckedMapping {
         case stays
     }
 
-    private var fates: [String: Fate] = [:]
-    /// The rules for missing files whose records exist.
-    private(set) var gone: [(path: String, record: String)] = []
+    /// By the bytes of the path, as file systems compare names.
+    private var fates: [[UInt8]: (path: String, fate: Fate)] = [:]
+    /// The items of rules for missing files whose targets exist.
+    private(set) var gone: [MovedItem] = []
 
-    /// - Throws: `StoreError`: `.invalidName` for an invalid path, record or suite, and for two rules for one of them;
-    ///   `.sourceUnusable` for a rule whose file is missing, or cannot be moved; `.wrongKey`.
+    /// - Throws: `StoreError`: `.invalidName` for an invalid path, record, field or suite, and for two rules for one of
+    ///   them; `.sourceUnusable` for a rule whose file is missing, or cannot be moved, and for a missing golden record;
+    ///   `.sourceMalformed` for another golden record; `.wrongKey`.
     init(_ mapping: ContainerMapping, _ listing: PlaintextListing, _ importer: PlaintextImporter) throws(StoreError) {
         try collect(mapping)
         try checkTargets(importer)
-        let entries = Dictionary(listing.entries.map { ($0.path, $0) }) { first, _ in first }
-        let unruled = Set(listing.entries.filter { fates[$0.path] == nil }.compactMap(\.fileName))
-        for (path, fate) in fates.sorted(by: { $0.key < $1.key }) {
+        let entries = Dictionary(listing.entries.map { (Array($0.path.utf8), $0) }) { first, _ in first }
+        let unruled = Set(listing.entries.filter { fates[Array($0.path.utf8)] == nil }.compactMap(\.fileName))
+        for (bytes, (path, fate)) in fates.sorted(by: { $0.value.path < $1.value.path }) {
             if case .stays = fate {
                 guard listing.entries.contains(where: { Self.covers(path, $0.path) }) else { throw Self.missing(path) }
+                try requireDatabaseLeft(entries[bytes])
                 continue
             }
-            guard let entry = entries[path] else {
-                guard case .record(let rule) = fate, try importer.hasRecord(rule.record) else {
-                    throw Self.missing(path)
-                }
-                gone.append((path, rule.record))
+            guard let entry = entries[bytes] else {
+                gone.append(try Self.gone(path, fate, importer))
                 continue
             }
             switch entry.reason {
@@ -90,13 +90,40 @@ struct CheckedMapping {
 
     /// Returns the mapping's target for a file, or `nil` without one.
     func fate(of path: String) -> Fate? {
-        if let fate = fates[path] { return fate }
-        var above = path[...]
-        while let slash = above.lastIndex(of: "/") {
+        if let fate = fates[Array(path.utf8)]?.fate { return fate }
+        var above = path.utf8[...]
+        while let slash = above.lastIndex(of: UInt8(ascii: "/")) {
             above = above[..<slash]
-            if case .stays = fates[String(above)] { return .stays }
+            if case .stays = fates[Array(above)]?.fate { return .stays }
         }
         return nil
+    }
+
+    /// Refuses to leave a part of a database that is to be moved: it is removed with its database.
+    private func requireDatabaseLeft(_ entry: PlaintextEntry?) throws(StoreError) {
+        guard let entry, case .part(let reason) = entry.reason, let owner = DatabaseFiles.owner(of: entry.path) else {
+            return
+        }
+        if case .stays = fate(of: owner) { return }
+        throw .unusable(
+            entry.path, reason, advice: "Name the database \(owner.printable) in the map instead; nothing was moved.")
+    }
+
+    /// Returns the item of a rule whose file is missing: an earlier call may have moved it, if its target exists.
+    private static func gone(
+        _ path: String, _ fate: Fate, _ importer: PlaintextImporter
+    ) throws(StoreError) -> MovedItem {
+        switch fate {
+        case .record(let rule):
+            if try importer.hasRecord(rule.record) { return MovedItem(path, .record, rule.record, .gone) }
+        case .suite(let suite):
+            let place = try importer.store.suiteForImport(suite).file.place
+            if try importer.hasValue(at: place) { return MovedItem(path, .defaults, suite, .gone) }
+        case .file(let name):
+            if try importer.hasValue(at: importer.store.filePlace(name)) { return MovedItem(path, .file, name, .gone) }
+        case .stays: break
+        }
+        throw missing(path)
     }
 
     private mutating func collect(_ mapping: ContainerMapping) throws(StoreError) {
@@ -111,14 +138,15 @@ struct CheckedMapping {
         guard !path.hasPrefix("/"), !segments.isEmpty, !segments.contains(".."), !path.utf8.contains(0) else {
             throw Self.fault(path, "It is not a path below the container.")
         }
-        guard fates.updateValue(fate, forKey: segments.joined(separator: "/")) == nil else {
+        let joined = segments.joined(separator: "/")
+        guard fates.updateValue((joined, fate), forKey: Array(joined.utf8)) == nil else {
             throw Self.fault(path, "The map has two rules for it.")
         }
     }
 
     private func checkTargets(_ importer: PlaintextImporter) throws(StoreError) {
         var (records, files): (Set<String>, Set<String>) = ([], [])
-        for (path, fate) in fates {
+        for (path, fate) in fates.values {
             switch fate {
             case .record(let rule):
                 let name = try importer.store.places.place(rule.record).name.text
@@ -126,6 +154,7 @@ struct CheckedMapping {
                     throw Self.fault(path, "Another file is also mapped to the record \(name.printable).")
                 }
                 _ = try rule.key?.bytes(from: importer.store)
+                _ = try rule.plan.checked(importer.options, importer.store)
             case .suite(let suite): _ = try importer.store.suiteForImport(suite)
             case .file(let name):
                 _ = try importer.store.filePlace(name)
@@ -137,7 +166,9 @@ struct CheckedMapping {
         }
     }
 
-    private static func covers(_ path: String, _ file: String) -> Bool { file == path || file.hasPrefix(path + "/") }
+    private static func covers(_ path: String, _ file: String) -> Bool {
+        file.utf8.elementsEqual(path.utf8) || file.utf8.starts(with: (path + "/").utf8)
+    }
 
     private static func missing(_ path: String) -> StoreError {
         .unusable(path, "The map names it, and it does not exist.", advice: "Correct the map; nothing was moved.")

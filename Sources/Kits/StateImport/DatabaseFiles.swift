@@ -1,4 +1,5 @@
 internal import CryptoPrimitives
+internal import Glibc
 internal import SealedState
 internal import SharedFiles
 
@@ -12,7 +13,10 @@ final class DatabaseFiles: Sendable {
     /// The transactions that are not in the database's own file yet.
     let log: WriteAheadLog?
     private let source: PlaintextSource
+    /// The shared memory is the last.
     private let parts: [Part]
+    /// The name of the directory of Core Data's external data, if there is one.
+    private let support: String?
 
     private struct Part: Sendable {
         let path: String
@@ -36,7 +40,7 @@ final class DatabaseFiles: Sendable {
     init?(beside source: PlaintextSource) throws(StoreError) {
         let isDatabase = try source.reading { () throws(FileError) in try source.descriptor.head() } == Self.magic
         var (parts, log): ([Part], WriteAheadLog?) = ([], nil)
-        for suffix in [Self.indexSuffix, Self.journalSuffix, Self.logSuffix] {
+        for suffix in [Self.journalSuffix, Self.logSuffix, Self.indexSuffix] {
             let path = source.relative + suffix
             let found = try source.reading { () throws(FileError) in try source.part(path, orNone: !isDatabase) }
             guard let file = found else { continue }
@@ -48,7 +52,11 @@ final class DatabaseFiles: Sendable {
             parts.append(Part(path: path, known: known, isIndex: suffix == Self.indexSuffix))
         }
         guard isDatabase else { return nil }
-        try Self.requireNoSuperJournal(of: source)
+        try Self.requireOneName(source)
+        let siblings = try source.reading { () throws(FileError) in try source.siblings() }
+        try Self.requireNoSuperJournal(of: source, siblings)
+        let name = source.leaf.lastIndex(of: ".").map { source.leaf[..<$0] } ?? source.leaf[...]
+        support = siblings.first { $0 == ".\(name)_SUPPORT" }
         self.source = source
         self.parts = parts
         self.log = log
@@ -59,7 +67,10 @@ final class DatabaseFiles: Sendable {
     ) throws(StoreError) -> WriteAheadLog? {
         let name = source.name + logSuffix
         let log: WriteAheadLog?
-        do throws(WriteAheadLog.Fault) { log = try WriteAheadLog(file) } catch {
+        do throws(WriteAheadLog.Fault) {
+            log = try WriteAheadLog(file)
+            if isDatabase { try log?.requireFits(source.descriptor, size: source.facts.size) }
+        } catch {
             switch error {
             case .file(let error): throw StoreError(reading: error, name)
             case .unreadable(let reason): throw .unusable(name, "The write-ahead log \(reason).", advice: advice)
@@ -81,8 +92,15 @@ final class DatabaseFiles: Sendable {
             name, "It is the rollback journal of a transaction that was interrupted.", advice: journalAdvice)
     }
 
-    private static func requireNoSuperJournal(of source: PlaintextSource) throws(StoreError) {
-        let names = try source.reading { () throws(FileError) in try source.siblings() }
+    /// SQLite has a log for each name of a database: the log beside this name may be that of none.
+    private static func requireOneName(_ source: PlaintextSource) throws(StoreError) {
+        guard source.facts.nlink != 1 else { return }
+        throw .unusable(
+            source.name, "It is a database with \(source.facts.nlink) names; its log is beside one of them.",
+            advice: "Remove the other names, and import it under the name that its program uses.")
+    }
+
+    private static func requireNoSuperJournal(of source: PlaintextSource, _ names: [String]) throws(StoreError) {
         guard let name = names.first(where: { superJournalOwner(of: $0) == source.leaf }) else { return }
         throw .unusable(
             name, "It is the journal of a transaction over several databases that was interrupted.",
@@ -91,7 +109,11 @@ final class DatabaseFiles: Sendable {
 
     /// Notes for a person about the parts of the database.
     var notes: [String] {
-        parts.isEmpty ? [] : ["It is a database with these parts: \(parts.map(\.path).shortList)."]
+        var notes = parts.isEmpty ? [] : ["It is a database with these parts: \(parts.map(\.path).shortList)."]
+        if let support {
+            notes.append("Core Data's external data in \(support.printable) is no part of it: import its files too.")
+        }
+        return notes
     }
 }
 
@@ -125,18 +147,33 @@ extension DatabaseFiles {
         if !isSame { throw source.changed }
     }
 
-    /// Refuses a database of which a part has another name, or is open for writing.
+    /// Refuses a database that a program has open, if its locks show that. No lock is taken.
+    func requireClosed() throws(StoreError) {
+        guard source.descriptor.hasDatabaseLock else { return }
+        throw StoreError(
+            .sourceChanged, StoreError.plaintextImport, source.name.printable, "A program has the database open.",
+            advice: "End the program that uses the database, and try again.")
+    }
+
+    /// Refuses a database that a program has open, or of which a part has another name or is open for writing.
     func requireRemovable() throws(StoreError) {
+        try requireClosed()
         for part in parts where !part.isIndex { try source.requireRemovable(part: part.path) }
     }
 
-    /// Removes the parts, after the database: without their database they are no plaintext that a program reads.
-    func remove() throws(StoreError) {
-        for part in parts {
-            do throws(StoreError) { try source.remove(part: part.path, part.known) } catch {
-                guard part.isIndex, error.code == .sourceChanged else { throw error }
-            }
+    /// Removes the parts, after the database. The database is moved then, also if a part remains.
+    ///
+    /// - Returns: A note about the parts that remain.
+    func remove() -> [String] {
+        let remaining = parts.filter { part in
+            do throws(StoreError) { try source.remove(part: part.path, part.known) } catch { return true }
+            return false
         }
+        guard !remaining.isEmpty else { return [] }
+        return [
+            "These parts were not removed for certain: \(remaining.map(\.path).shortList). Remove them; "
+                + "what they contain is sealed."
+        ]
     }
 
     /// The database with the files as they are now.
@@ -168,6 +205,19 @@ extension DatabaseFiles {
 }
 
 extension Descriptor {
+    /// Whether another program has the open file locked as a database: a program that has it open in the mode of the
+    /// write-ahead log, or reads it now. `false` on a file system without locks.
+    var hasDatabaseLock: Bool {
+        var lock = flock()
+        lock.l_type = Int16(F_WRLCK)
+        lock.l_whence = Int16(SEEK_SET)
+        // SQLite's bytes for shared locks.
+        lock.l_start = 0x4000_0002
+        lock.l_len = 510
+        // F_OFD_GETLK, which fcntl.h defines only for GNU programs. It sees the locks of this process as well.
+        return fcntl(rawValue, 36, &lock) == 0 && lock.l_type != Int16(F_UNLCK)
+    }
+
     /// The first bytes, enough to see the kind of a part of a database.
     func head() throws(FileError) -> [UInt8] {
         var head = PlaintextBuffer(count: 16)

@@ -5,8 +5,8 @@ internal import SharedFiles
 
 /// The bytes that a sealed file gets: those of a source, or of an SQLite database with its write-ahead log.
 final class FileContents: Sendable {
-    private let source: PlaintextSource
-    private let database: DatabaseFiles?
+    let source: PlaintextSource
+    let database: DatabaseFiles?
 
     init(of source: PlaintextSource, with database: DatabaseFiles?) {
         self.source = source

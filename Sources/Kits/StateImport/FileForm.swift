@@ -28,6 +28,7 @@ final class FileForm: SealedForm {
 
     var form: MovedItem.Form { .file }
     var target: String { name }
+    var file: FileContents? { contents }
 
     func compare() throws(StoreError) -> SealedFormState {
         switch try store.reader.existing(at: place) {
@@ -59,6 +60,11 @@ final class FileForm: SealedForm {
 
     func rehearse() throws(StoreError) {
         let (store, name) = (store, name)
+        guard contents.size <= BlobLayout.maximumChunkCount * BlobLayout.chunkSize else {
+            throw StoreError(
+                .tooLarge, StoreError.plaintextImport, target.printable, "Its source has \(contents.size) bytes.",
+                advice: "Divide it into several files.")
+        }
         try store.admit("\(ContainerLayout.contents)/\(name)", plaintext: Int(contents.size), for: target) {
             (try? store.files.info(of: name))?.value.size ?? 0
         }

@@ -1,27 +1,33 @@
 internal import FoundationEssentials
 
 /// The fields on the way to a value of JSON.
-struct FieldPath {
+struct FieldPath: Hashable {
     /// A key of an object, or an element of an array.
-    enum Step {
+    enum Step: Hashable {
         case key(String)
         case element
     }
 
     var steps: [Step] = []
 
-    private var keys: [String] {
+    /// The keys on the way, without elements of arrays.
+    var keys: [String] {
         steps.compactMap { step in if case .key(let key) = step { key } else { nil } }
     }
 
-    /// The last key; empty for a value that is below none.
-    var lastKey: String { keys.last ?? "" }
-
-    /// The names under which a field may be stated, the longest first: `a.b`, `b`.
-    var names: some Sequence<String> {
+    /// The names under which a field may be stated: those of the field itself, then those of the objects above it, and
+    /// of each the longest first: `a.b`, `b`, `a`.
+    ///
+    /// - Parameter longest: The most keys of a name.
+    func names(upTo longest: Int) -> [String] {
         let keys = keys
-        return keys.indices.lazy.map { keys[$0...].joined(separator: ".") }
+        return keys.indices.reversed().flatMap { last in
+            (max(0, last + 1 - longest)..<last + 1).map { keys[$0...last].joined(separator: ".") }
+        }
     }
+
+    /// The object or the array that has the field; `nil` for the record itself.
+    var container: FieldPath? { steps.isEmpty ? nil : FieldPath(steps: steps.dropLast()) }
 
     /// The field for people: `sessions[].expiresAt`.
     var text: String {

@@ -5,11 +5,13 @@ internal import SealedState
 /// If the process is killed at any point, the plaintext, its sealed form or both exist; repeating the call completes
 /// the move.
 struct Move<Form: SealedForm> {
+    /// The source as it was opened first.
     let source: PlaintextSource
-    /// The parts of a source that is a database.
-    var database: DatabaseFiles?
     let form: Form
     let options: PlaintextImportOptions
+
+    /// The parts of a source that is a database, as it was read last.
+    private var database: DatabaseFiles? { form.file?.database }
 
     /// - Throws: `StoreError`; the plaintext is then unchanged, except after `.durabilityUnknown`.
     func run() throws(StoreError) -> MovedItem {
@@ -33,9 +35,10 @@ struct Move<Form: SealedForm> {
         try form.store.requireInPlace()
         // A program may have completed a transaction in the log since, and the database's own file is as before.
         try database?.requireUnchanged()
-        try source.remove()
-        try database?.remove()
+        try database?.requireClosed()
+        try (form.file?.source ?? source).remove()
         item.isSourceRemoved = true
+        item.notes += database?.remove() ?? []
         return item
     }
 
@@ -71,6 +74,8 @@ protocol SealedForm {
     var form: MovedItem.Form { get }
     /// The target for messages and reports.
     var target: String { get }
+    /// The contents of a file of any size, as they were read last; `nil` for another form.
+    var file: FileContents? { get }
     /// Opens the existing sealed form as any reader would, and compares it.
     func compare() throws(StoreError) -> SealedFormState
     /// Refuses contents that `seal` would refuse for their size, their structure or the container's quota. Writes
@@ -81,6 +86,10 @@ protocol SealedForm {
     func seal(replacing: Bool) throws(StoreError)
     /// Makes the existing sealed form durable, even if another process wrote it.
     func makeDurable() throws(StoreError)
+}
+
+extension SealedForm {
+    var file: FileContents? { nil }
 }
 
 /// The state of a target.

@@ -142,23 +142,27 @@ struct PlaintextListing {
 
     /// Replaces a file that an earlier call had set aside with a single entry under its former name.
     private mutating func joinSetAside() {
-        var seen: Set<String> = []
-        entries = entries.filter { seen.insert($0.path).inserted }
+        var seen: Set<[UInt8]> = []
+        entries = entries.filter { seen.insert(Array($0.path.utf8)).inserted }
     }
 
     /// Marks the files beside databases. Without their database they stay: no program could read them.
     private mutating func joinDatabases(in root: Directory) {
-        let places = Dictionary(entries.map { ($0.path, $0.aside ?? $0.path) }) { first, _ in first }
-        func head(_ path: String) -> [UInt8] {
-            (try? root.readPrefix(path, count: DatabaseFiles.magic.count).bytes) ?? []
-        }
+        let places = Dictionary(entries.map { (Array($0.path.utf8), $0.aside ?? $0.path) }) { first, _ in first }
+        func head(_ path: String) -> [UInt8]? { try? root.readPrefix(path, count: DatabaseFiles.magic.count).bytes }
         for index in entries.indices {
             let entry = entries[index]
             if case .noPlaintext = entry.reason { continue }
             guard let owner = DatabaseFiles.owner(of: entry.path) else { continue }
-            if let place = places[owner], head(place) == DatabaseFiles.magic {
+            let place = places[Array(owner.utf8)]
+            if let place, head(place) == DatabaseFiles.magic {
                 entries[index].reason = .part("It is a part of the database \(owner.printable).")
-            } else if DatabaseFiles.isPart(head(entry.aside ?? entry.path)) {
+                continue
+            }
+            guard let bytes = head(entry.aside ?? entry.path) else { continue }
+            if place == nil, bytes.isEmpty {
+                entries[index].reason = .noPlaintext("It is empty, and its database \(owner.printable) is missing.")
+            } else if DatabaseFiles.isPart(bytes) || (place == nil && bytes.allSatisfy { $0 == 0 }) {
                 entries[index].reason = .noPlace(
                     "It is a part of the database \(owner.printable), which is missing or cannot be read.")
             }

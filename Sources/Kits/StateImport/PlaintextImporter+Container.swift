@@ -31,7 +31,7 @@ extension PlaintextImporter {
             if case .part = entry.reason { continue }
             report.items.append(importer.item(for: entry, in: root, mapping, places))
         }
-        report.items += mapping.gone.map { MovedItem($0.path, .record, $0.record, .gone) }
+        report.items += mapping.gone
         return report
     }
 
@@ -47,25 +47,32 @@ extension PlaintextImporter {
     ) -> MovedItem {
         let fate = mapping.fate(of: entry.path)
         if let left = left(entry, fate) { return left }
+        let source: PlaintextSource
         do throws(StoreError) {
-            let source = try PlaintextSource(
+            source = try PlaintextSource(
                 entry.path, in: root, named: entry.path, aside: entry.aside, isDryRun: options.isDryRun)
-            try places.require(source)
-            switch fate {
-            case .record(let rule): return try move(source, rule.plan)
-            case .suite(let suite): return try move(source, toSuite: suite)
-            case .file(let name): return try move(source, toFile: name)
-            case .stays, nil: break
-            }
-            if let suite = entry.suite { return try move(source, toSuite: suite) }
-            return try move(source, toFile: entry.fileName ?? entry.path)
         } catch {
             // Gone since it was listed: another process has moved it.
-            if (error.cause as? FileError)?.code == .notFound, error.code == .sourceUnusable {
-                return MovedItem(entry.path, nil, nil, .left(reason: "It is missing."))
-            }
-            return MovedItem(entry.path, nil, nil, .failed(error))
+            let isGone = (error.cause as? FileError)?.code == .notFound
+            return MovedItem(entry.path, nil, nil, isGone ? .left(reason: "It is missing.") : .failed(error))
         }
+        do throws(StoreError) {
+            try places.require(source)
+            return try move(source, entry, fate)
+        } catch { return MovedItem(entry.path, nil, nil, .failed(error)) }
+    }
+
+    private func move(
+        _ source: PlaintextSource, _ entry: PlaintextEntry, _ fate: CheckedMapping.Fate?
+    ) throws(StoreError) -> MovedItem {
+        switch fate {
+        case .record(let rule): return try move(source, rule.plan)
+        case .suite(let suite): return try move(source, toSuite: suite)
+        case .file(let name): return try move(source, toFile: name)
+        case .stays, nil: break
+        }
+        if let suite = entry.suite { return try move(source, toSuite: suite) }
+        return try move(source, toFile: entry.fileName ?? entry.path)
     }
 
     private func left(_ entry: PlaintextEntry, _ fate: CheckedMapping.Fate?) -> MovedItem? {

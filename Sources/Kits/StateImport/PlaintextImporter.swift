@@ -31,8 +31,8 @@ public struct PlaintextImporter: Sendable {
     ///   - conversion: The fields that are dates. Unless the source is kept, every number that looks like a date has to
     ///     be in it, as a date or as a number.
     /// - Throws: `StoreError`: `.sourceUnusable`, `.sourceMalformed`, `.sourceChanged`, `.conflict`, `.sourceKept`,
-    ///   `.verificationFailed`, and those of writing and reading a record. After all but `.durabilityUnknown` the
-    ///   plaintext is unchanged.
+    ///   `.verificationFailed`, `.invalidName` for fields that contradict each other, and those of writing and reading
+    ///   a record. After all but `.durabilityUnknown` the plaintext is unchanged.
     public func record(
         _ path: String, as name: String, schemaVersion: UInt32 = 1, conversion: RecordConversion = RecordConversion()
     ) throws(StoreError) -> MovedItem {
@@ -58,9 +58,9 @@ public struct PlaintextImporter: Sendable {
     /// Moves a file of any size into a sealed file of the group (`SealedStore.files`). Memory stays constant.
     ///
     /// An SQLite database, such as a store of Core Data, becomes one sealed file: the transactions in the write-ahead
-    /// log beside it are included, and the log is removed with it. A database with an interrupted transaction is
-    /// refused, and one that is written meanwhile. A process that has the database open itself loses SQLite's locks on
-    /// it by this call: close it first.
+    /// log beside it are included, and the log is removed with it. A database with an interrupted transaction, with two
+    /// names or with a log that is not its own is refused, and one that is written meanwhile or open in a program. A
+    /// process that has the database open itself loses SQLite's locks on it by this call: close it first.
     /// - Parameters:
     ///   - path: The file.
     ///   - name: The sealed file's name; by default the last segment of `path`, and for a file of the group's own
@@ -151,10 +151,10 @@ extension PlaintextImporter {
     }
 
     func move(_ source: PlaintextSource, toFile name: String) throws(StoreError) -> MovedItem {
-        let database = try DatabaseFiles(beside: source)
-        let form = try FileForm(of: FileContents(of: source, with: database), as: name, in: store)
-        var item = try Move(source: source, database: database, form: form, options: options).run()
-        item.notes += database?.notes ?? []
+        let contents = FileContents(of: source, with: try DatabaseFiles(beside: source))
+        let form = try FileForm(of: contents, as: name, in: store)
+        var item = try Move(source: source, form: form, options: options).run()
+        item.notes = (form.file?.database?.notes ?? []) + item.notes
         return item
     }
 }

@@ -1,6 +1,7 @@
 internal import CryptoPrimitives
 internal import FoundationEssentials
 internal import SealedState
+internal import SharedFiles
 
 /// The fields of another program's JSON that records store in another form, and the record that the result resembles.
 ///
@@ -8,7 +9,8 @@ internal import SealedState
 /// mark of a date: a program names them. A field is a key of the JSON, `expiresAt`, or a key with those above it,
 /// `session.expiresAt`. The key may be at any depth, and arrays on the way are passed: the field
 /// `sessions.expiresAt`, also written `sessions[].expiresAt`, is in each element of `sessions`. If several of the
-/// named fields end at one value, the longest counts.
+/// named fields end at one value, the longest counts. A field that is an object names the numbers in it that no other
+/// field names, such as the values of a dictionary. A text of digits alone counts as a number.
 public struct RecordConversion: Sendable, Hashable {
     /// The unit and the zero of a date that is a number.
     public enum Epoch: String, Sendable, Hashable, CaseIterable {
@@ -23,7 +25,8 @@ public struct RecordConversion: Sendable, Hashable {
             switch self {
             case .reference: Date(timeIntervalSinceReferenceDate: number)
             case .unix: Date(timeIntervalSince1970: number)
-            case .unixMilliseconds: Date(timeIntervalSince1970: number / 1000)
+            // One rounding: milliseconds since 1970 have no fraction, seconds do.
+            case .unixMilliseconds: Date(timeIntervalSinceReferenceDate: (number - 978_307_200_000) / 1000)
             }
         }
     }
@@ -44,6 +47,42 @@ public struct RecordConversion: Sendable, Hashable {
     }
 }
 
+extension RecordConversion {
+    /// The same conversion with one spelling of each field, `s.a` for `s[].a`.
+    ///
+    /// - Throws: `StoreError` `.invalidName` for an empty field, and for one that is stated twice with different
+    ///   meanings.
+    func normalized() throws(StoreError) -> RecordConversion {
+        var result = RecordConversion(golden: golden)
+        for (field, epoch) in dates {
+            let name = try Self.name(field)
+            guard result.dates.updateValue(epoch, forKey: name) ?? epoch == epoch else { throw Self.twice(field) }
+        }
+        for field in numbers {
+            let name = try Self.name(field)
+            guard result.dates[name] == nil else { throw Self.twice(field) }
+            result.numbers.insert(name)
+        }
+        return result
+    }
+
+    private static func name(_ field: String) throws(StoreError) -> String {
+        let name = field.split(separator: "[]").joined()
+        guard !name.isEmpty else { throw fault(field, "A field of a record has a name.") }
+        return name
+    }
+
+    private static func twice(_ field: String) -> StoreError {
+        fault(field, "The field is stated twice, with different meanings.")
+    }
+
+    private static func fault(_ field: String, _ reason: String) -> StoreError {
+        StoreError(
+            .invalidName, StoreError.plaintextImport, field.printable, reason,
+            advice: "State each field once, as a date or as a number; nothing was imported.")
+    }
+}
+
 /// The dates of a JSON text: those that a conversion names, and numbers that look like dates and have no name in it.
 struct DateFields {
     /// The replacements of byte ranges, in their order.
@@ -58,23 +97,41 @@ struct DateFields {
     private let json: UnsafeRawBufferPointer
     private let dates: [String: RecordConversion.Epoch]
     private let numbers: Set<String>
+    /// The most keys of a named field.
+    private let longest: Int
 
-    /// - Parameter json: Valid JSON.
+    /// - Parameters:
+    ///   - json: Valid JSON.
+    ///   - conversion: A normalized one.
     init(in json: UnsafeRawBufferPointer, _ conversion: RecordConversion) {
         self.json = json
-        dates = Dictionary(conversion.dates.map { (Self.name($0.key), $0.value) }) { first, _ in first }
-        numbers = Set(conversion.numbers.map(Self.name))
+        (dates, numbers) = (conversion.dates, conversion.numbers)
         missing = numbers.union(dates.keys)
+        longest = missing.map { $0.split(separator: ".", omittingEmptySubsequences: false).count }.max() ?? 0
         JSONFields.forEach(in: json) { path, kind, range in
-            guard kind == .number else { return }
-            add(path, range, Double(String(decoding: json[range], as: UTF8.self)) ?? 0)
+            switch kind {
+            case .number: add(path, range, Double(String(decoding: json[range], as: UTF8.self)) ?? 0, isText: false)
+            case .text:
+                guard let number = Self.number(inText: json[range]) else { return }
+                add(path, range, number, isText: true)
+            // A date that is absent, and a list of dates that is empty, are no wrong names.
+            case .null, .array: missing.subtract(path.names(upTo: longest))
+            case .object, .truth: break
+            }
         }
     }
 
-    private static func name(_ field: String) -> String { field.split(separator: "[]").joined() }
+    /// Returns the number of a text of digits alone, with its quotation marks.
+    private static func number(inText literal: Slice<UnsafeRawBufferPointer>) -> Double? {
+        let digits = literal.dropFirst().dropLast()
+        guard !digits.isEmpty, digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {
+            return nil
+        }
+        return Double(String(decoding: digits, as: UTF8.self))
+    }
 
-    private mutating func add(_ path: FieldPath, _ range: Range<Int>, _ number: Double) {
-        for name in path.names {
+    private mutating func add(_ path: FieldPath, _ range: Range<Int>, _ number: Double, isText: Bool) {
+        for name in path.names(upTo: longest) {
             if let epoch = dates[name] {
                 missing.remove(name)
                 guard let text = DateText.string(from: epoch.date(number)) else {
@@ -88,7 +145,7 @@ struct DateFields {
                 return
             }
         }
-        if DateLikeness.isDate(number, named: path.lastKey) { unmapped.insert(path.text) }
+        if DateLikeness.isDate(number, below: path.keys, isText: isText) { unmapped.insert(path.text) }
     }
 
     /// Returns the JSON with the dates as text.
@@ -111,35 +168,47 @@ struct DateFields {
     }
 }
 
-/// The judgement whether a number is a date, by its key and its size.
+/// The judgement whether a number is a date, by the keys above it and its size. It is a guess.
 enum DateLikeness {
     /// Last words of keys of dates. Any number between 1900 and 2100 under such a key looks like a date.
     private static let endings: Set = ["at", "date", "dates", "datetime", "timestamp", "timestamps"]
     /// Words of keys of dates and of other numbers, such as durations.
     private static let words: Set = [
-        "birthday", "changed", "created", "day", "deadline", "due", "exp", "iat", "issued", "modified", "nbf",
-        "on", "seen", "since", "time", "times", "until", "updated", "used", "visited",
+        "birthday", "changed", "created", "day", "deadline", "dob", "due", "end", "exp", "iat", "issued", "last",
+        "nbf", "on", "seen", "since", "start", "times", "ts", "updated", "used", "valid", "visited",
     ]
+    /// Ends of words that are written as one: `createdat`, `validuntil`, `lastlogin`.
+    private static let suffixes = ["date", "time", "until", "modified", "login", "edat", "enat", "entat"]
     /// The years 1900 to 2100 in seconds since 2001 and since 1970.
     private static let reference = -3_187_296_000.0...3_155_760_000
     private static let unix = -2_208_988_800.0...4_133_980_800
     /// `Date.distantPast` and `Date.distantFuture` in seconds since 2001.
     private static let distant: Set = [-63_114_076_800.0, 63_113_904_000]
     private static let year = 31_536_000.0
+    /// The years 2005 to 2039 in seconds since 2001, since 1970, and in milliseconds.
+    private static let present = [
+        126_230_400.0...1_230_768_000, 1_104_537_600.0...2_208_988_800, 1_104_537_600_000.0...2_208_988_800_000,
+    ]
 
     /// Returns whether a number looks like a date.
-    static func isDate(_ number: Double, named key: String) -> Bool {
-        let words = words(of: key)
-        let isNamed = words.last.map(endings.contains) ?? false
-        guard isNamed || words.contains(where: isWord) else { return false }
+    ///
+    /// - Parameter keys: The keys above it; the last is its own, or that of the array with it.
+    static func isDate(_ number: Double, below keys: [String], isText: Bool) -> Bool {
+        guard let last = keys.last else { return false }
+        // No counter has a fraction; moments have.
+        if number != number.rounded(), present.contains(where: { $0.contains(number) }) { return true }
         let isTime =
             reference.contains(number) || unix.contains(number) || unix.contains(number / 1000)
             || distant.contains(number)
-        return isTime && (isNamed || abs(number) >= year)
+        guard isTime else { return false }
+        if !isText, isNamed(last) { return true }
+        return abs(number) >= year && keys.contains { isNamed($0) || words(of: $0).contains(where: isWord) }
     }
 
+    private static func isNamed(_ key: String) -> Bool { words(of: key).last.map(endings.contains) ?? false }
+
     private static func isWord(_ word: String) -> Bool {
-        words.contains(word) || word.hasPrefix("expir") || word.hasSuffix("date") || word.hasSuffix("time")
+        words.contains(word) || word.hasPrefix("expir") || suffixes.contains { word.hasSuffix($0) }
     }
 
     /// Returns the words of a key in lower case: `tokenExpiresAt`, `token_expires_at` and `token-expires-at` have

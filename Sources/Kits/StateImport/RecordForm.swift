@@ -100,11 +100,8 @@ struct RecordPlan {
     func contents(
         of source: PlaintextSource, _ options: PlaintextImportOptions, _ store: SealedStore, notes: inout [String]
     ) throws(StoreError) -> RecordContents {
-        let depth = store.options.maximumDepth
-        // Read first: a wrong path is an error also for a file that does not open.
-        let golden = try conversion.golden.map { path throws(StoreError) in
-            try RecordShape(ofGolden: path, limit: options.maximumFileSize, maximumDepth: depth)
-        }
+        // Checked first: a wrong path is an error also for a file that does not open.
+        let (conversion, golden) = try checked(options, store)
         var plain = try source.read(limit: options.maximumFileSize)
         if let key { plain = try Self.open(plain, with: key.bytes(from: store), source.name) }
         if plain.withUnsafeBytes({ $0.starts(with: "bplist".utf8) }) {
@@ -113,11 +110,16 @@ struct RecordPlan {
                     source.name, "It is a binary property list, and a golden record has JSON.",
                     advice: "Compare it with the program instead, and import it without a golden record.")
             }
+            guard conversion.dates.isEmpty, conversion.numbers.isEmpty else {
+                throw .malformed(
+                    source.name, "It is a binary property list, which has dates of its own; its numbers stay.",
+                    advice: "Import it without --date and --number.")
+            }
             return RecordContents(payload: plain, codec: .binaryPropertyList)
         }
         let json = try plain.withUnsafeBytes { bytes throws(StoreError) in
-            try Self.requireJSON(bytes, maximumDepth: depth, source.name)
-            return try convert(bytes, source.name, keepsSource: options.keepsSource, &notes)
+            try Self.requireJSON(bytes, maximumDepth: store.options.maximumDepth, source.name)
+            return try Self.convert(bytes, conversion, source.name, keepsSource: options.keepsSource, &notes)
         }
         if let golden {
             try json.withUnsafeBytes { json throws(StoreError) in
@@ -125,6 +127,19 @@ struct RecordPlan {
             }
         }
         return RecordContents(payload: json, codec: .json)
+    }
+
+    /// Returns the conversion with one spelling of each field, and the shape of its golden record.
+    ///
+    /// - Throws: `StoreError` `.invalidName`, `.sourceUnusable`, `.sourceMalformed`.
+    func checked(
+        _ options: PlaintextImportOptions, _ store: SealedStore
+    ) throws(StoreError) -> (RecordConversion, RecordShape?) {
+        let conversion = try conversion.normalized()
+        guard let golden = conversion.golden else { return (conversion, nil) }
+        let shape = try RecordShape(
+            ofGolden: golden, limit: options.maximumFileSize, maximumDepth: store.options.maximumDepth)
+        return (conversion, shape)
     }
 
     private static func requireJSON(
@@ -139,8 +154,9 @@ struct RecordPlan {
     }
 
     /// Returns JSON with the named dates as text.
-    private func convert(
-        _ json: UnsafeRawBufferPointer, _ source: String, keepsSource: Bool, _ notes: inout [String]
+    private static func convert(
+        _ json: UnsafeRawBufferPointer, _ conversion: RecordConversion, _ source: String, keepsSource: Bool,
+        _ notes: inout [String]
     ) throws(StoreError) -> PlaintextBuffer {
         let fields = DateFields(in: json, conversion)
         if !fields.unrepresentable.isEmpty {
@@ -157,7 +173,13 @@ struct RecordPlan {
             }
             notes.append("Numbers that look like dates were imported as numbers: \(fields.unmapped.shortList).")
         }
-        if !fields.missing.isEmpty { notes.append("No number was found under \(fields.missing.shortList).") }
+        if !fields.missing.isEmpty {
+            let reason = "No number was found under \(fields.missing.shortList)."
+            guard keepsSource else {
+                throw .malformed(source, reason, advice: "Correct the names of the fields; or keep the source.")
+            }
+            notes.append(reason)
+        }
         return fields.converted()
     }
 

@@ -7,53 +7,80 @@ internal import SharedFiles
 struct RecordShape {
     private struct Field {
         var kinds: Set<String> = []
-        /// The field that contains it; `nil` for the record itself.
-        let container: String?
-        let isElement: Bool
+        /// The number of values with the field's path.
+        var count = 0
+        /// The number of them that are objects.
+        var objects = 0
     }
 
-    private var fields: [String: Field] = [:]
+    private var fields: [FieldPath: Field] = [:]
     private static let (text, date) = (JSONFields.Kind.text.rawValue, "date")
+    private static let (number, whole) = (JSONFields.Kind.number.rawValue, "whole number")
 
     /// - Parameter json: Valid JSON.
     init(of json: UnsafeRawBufferPointer) {
         JSONFields.forEach(in: json) { path, kind, range in
-            var (container, isElement): (FieldPath?, Bool) = (nil, false)
-            if let last = path.steps.last {
-                container = FieldPath(steps: path.steps.dropLast())
-                if case .element = last { isElement = true }
-            }
-            let isDate = kind == .text && DateText.date(from: JSONFields.string(json[range])) != nil
-            fields[path.text, default: Field(container: container?.text, isElement: isElement)]
-                .kinds.insert(isDate ? Self.date : kind.rawValue)
+            var field = fields[path] ?? Field()
+            field.kinds.insert(Self.word(for: kind, json[range]))
+            field.count += 1
+            if kind == .object { field.objects += 1 }
+            fields[path] = field
         }
     }
 
-    /// Returns the differences from a golden record, for people. An array may be empty, and a text may look like a
-    /// date.
+    private static func word(for kind: JSONFields.Kind, _ literal: Slice<UnsafeRawBufferPointer>) -> String {
+        switch kind {
+        case .text: DateText.date(from: JSONFields.string(literal)) == nil ? text : date
+        case .number: isWhole(literal) ? whole : number
+        case .object, .array, .null, .truth: kind.rawValue
+        }
+    }
+
+    /// Returns whether an integer type decodes the number.
+    private static func isWhole(_ literal: Slice<UnsafeRawBufferPointer>) -> Bool {
+        guard literal.contains(where: { ".eE".utf8.contains($0) }) else { return true }
+        let number = Double(String(decoding: literal, as: UTF8.self)) ?? .nan
+        return number == number.rounded() && abs(number) <= 9_007_199_254_740_992
+    }
+
+    /// Returns the differences from a golden record, for people. An array may be empty, a text may look like a date,
+    /// and a number may be whole. A field that is in each of the golden record's objects of a path has to be in each of
+    /// the record's.
     func differences(from golden: RecordShape) -> [String] {
         var differences: [String] = []
-        for (name, field) in fields.sorted(by: { $0.key < $1.key }) {
-            guard let expected = golden.fields[name]?.kinds else {
-                let isKnown = field.container.map { golden.fields[$0] != nil } ?? true
-                if isKnown { differences.append("\(Self.shown(name)) is not in the golden record") }
+        for (path, field) in sorted {
+            guard let expected = golden.fields[path]?.kinds else {
+                let isKnown = path.container.map { golden.fields[$0] != nil } ?? true
+                if isKnown { differences.append("\(Self.shown(path)) is not in the golden record") }
                 continue
             }
-            let other = field.kinds.filter { kind in
-                !expected.contains(kind) && !(kind == Self.date && expected.contains(Self.text))
-            }
+            let other = field.kinds.filter { !Self.fits($0, expected) }
             guard !other.isEmpty else { continue }
             differences.append(
-                "\(Self.shown(name)) is \(Self.joined(other)), in the golden record \(Self.joined(expected))")
+                "\(Self.shown(path)) is \(Self.joined(other)), in the golden record \(Self.joined(expected))")
         }
-        for (name, field) in golden.fields.sorted(by: { $0.key < $1.key })
-        where fields[name] == nil && !field.isElement && field.container.map({ fields[$0] != nil }) ?? true {
-            differences.append("\(Self.shown(name)) (\(Self.joined(field.kinds))) is missing")
+        for (path, field) in golden.sorted {
+            guard case .key = path.steps.last, let container = path.container,
+                field.count >= golden.fields[container]?.objects ?? 0
+            else { continue }
+            let (found, needed) = (fields[path]?.count ?? 0, fields[container]?.objects ?? 0)
+            guard found < needed else { continue }
+            let place = found == 0 ? "" : " in \(needed - found) of \(needed) objects"
+            differences.append("\(Self.shown(path)) (\(Self.joined(field.kinds))) is missing\(place)")
         }
         return differences
     }
 
-    private static func shown(_ name: String) -> String { name.isEmpty ? "the record" : name.printable }
+    private var sorted: [(key: FieldPath, value: Field)] { fields.sorted { $0.key.text < $1.key.text } }
+
+    private static func fits(_ kind: String, _ expected: Set<String>) -> Bool {
+        expected.contains(kind) || (kind == date && expected.contains(text))
+            || (kind == whole && expected.contains(number))
+    }
+
+    private static func shown(_ path: FieldPath) -> String {
+        path.steps.isEmpty ? "the record" : path.text.printable
+    }
 
     private static func joined(_ kinds: Set<String>) -> String { kinds.sorted().joined(separator: " or ") }
 }

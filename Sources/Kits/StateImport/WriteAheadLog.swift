@@ -20,12 +20,18 @@ final class WriteAheadLog: Sendable {
     private let pages: [UInt32: Int64]
     /// The number of pages of the database after the last transaction.
     private let pageCount: UInt32
+    /// The number of frames up to the end of the last transaction.
+    private let frames: Int64
 
     private static let headSize = 32
     private static let frameHeadSize = 24
     private static let version: UInt32 = 3_007_000
     /// The limit on pages in the log, which bounds memory.
     private static let mostPages = 1 << 22
+    /// The bytes by which a database may be larger than its file and its log.
+    private static let slack: Int64 = 65536
+    /// The place of the size of pages in the first page; 1 means 65536.
+    private static let pageSizeRange = 16..<18
 
     /// Returns whether the first bytes are those of a log.
     static func isLog(_ head: some Sequence<UInt8>) -> Bool {
@@ -49,18 +55,19 @@ final class WriteAheadLog: Sendable {
         guard words[1] == Self.version else {
             throw .unreadable("has a version that is not known")
         }
-        (pages, pageCount) = try Self.newest(in: file, pageSize: size, (words[4], words[5]), isBigEndian, sums)
+        (pages, pageCount, frames) = try Self.newest(in: file, pageSize: size, (words[4], words[5]), isBigEndian, sums)
         if pageCount == 0 { return nil }
         pageSize = size
         self.file = file
     }
 
-    /// Returns the offset of the newest version of each page, and the number of the database's pages.
+    /// Returns the offset of the newest version of each page, the number of the database's pages, and that of the
+    /// frames that count.
     private static func newest(
         in file: borrowing Descriptor, pageSize: Int, _ salts: (UInt32, UInt32), _ isBigEndian: Bool, _ sums: Sums
-    ) throws(Fault) -> ([UInt32: Int64], UInt32) {
+    ) throws(Fault) -> ([UInt32: Int64], UInt32, Int64) {
         var (pages, pending, pageCount) = ([UInt32: Int64](), [UInt32: Int64](), UInt32(0))
-        var (sums, offset) = (sums, Int64(headSize))
+        var (sums, offset, read, frames) = (sums, Int64(headSize), Int64(0), Int64(0))
         while let frame = try bytes(of: file, at: offset, count: frameHeadSize + pageSize) {
             let words = frame.withUnsafeBytes { bytes in (0..<6).map { word(bytes, $0 * 4, isBigEndian: true) } }
             frame.withUnsafeBytes { bytes in
@@ -70,13 +77,32 @@ final class WriteAheadLog: Sendable {
             guard (words[2], words[3]) == salts, (words[4], words[5]) == sums, words[0] > 0 else { break }
             pending[words[0]] = offset + Int64(frameHeadSize)
             offset += Int64(frame.count)
+            read += 1
             guard pending.count + pages.count <= mostPages else { throw .unreadable("has too many pages") }
             guard words[1] > 0 else { continue }
             pages.merge(pending) { _, new in new }
             pending.removeAll(keepingCapacity: true)
-            pageCount = words[1]
+            (pageCount, frames) = (words[1], read)
         }
-        return (pages, pageCount)
+        return (pages, pageCount, frames)
+    }
+
+    /// Refuses a log that is not that of a database: one with pages of another size, or with more pages than the
+    /// database and the log have. SQLite has the same rules.
+    ///
+    /// - Parameter size: The size of the database's own file.
+    func requireFits(_ database: borrowing Descriptor, size: Int64) throws(Fault) {
+        guard databaseSize <= size + Self.slack + frames * Int64(pageSize) else {
+            throw .unreadable("ends with more pages than it and the database have")
+        }
+        var head = PlaintextBuffer(count: Self.pageSizeRange.upperBound)
+        do throws(FileError) {
+            _ = try head.withUnsafeMutableBytes { head throws(FileError) in
+                try read(into: head, at: 0, over: database)
+            }
+        } catch { throw .file(error) }
+        let stated = head.withUnsafeBytes { $0[Self.pageSizeRange].reduce(0) { $0 << 8 | Int($1) } }
+        guard (stated == 1 ? 65536 : stated) == pageSize else { throw .unreadable("has pages of another size") }
     }
 
     /// Reads the database as it is after the last transaction.

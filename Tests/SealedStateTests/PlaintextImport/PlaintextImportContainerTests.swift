@@ -231,6 +231,54 @@ import Testing
         #expect(try files(below: root) == ["large"])
     }
 
+    @Test func twoFormsOfOneLetterAreTwoFiles() throws {
+        let sandbox = try PlaintextImportSandbox()
+        let root = try sandbox.plain.directory("app")
+        let names = ["caf\u{E9}", "cafe\u{301}"]
+        for (index, name) in names.enumerated() { try SystemFile.write("\(root)/\(name)", [UInt8(index)]) }
+        #expect(try sandbox.importer().container(root).leftInPlaintext.count == 2)
+        var mapping = ContainerMapping()
+        mapping.files = [names[1]: "second"]
+        let report = try sandbox.importer().container(root, mapping: mapping)
+        #expect(report.leftInPlaintext.count == 1 && report.items.count == 2)
+        #expect(try sandbox.fixture.open().files.read("second") == [1])
+        #expect(try sandbox.importer().container(root).isComplete)
+        #expect(try sandbox.fixture.open().files.read("caf_") == [0])
+    }
+
+    @Test func aMissingGoldenRecordIsReportedBeforeAnythingIsMoved() throws {
+        let sandbox = try PlaintextImportSandbox()
+        let root = try sandbox.plain.directory("app")
+        for name in ["a", "state.json"] { try SystemFile.write("\(root)/\(name)", Array(Self.json.utf8)) }
+        let rule = ContainerMapping.Rule(record: "a", conversion: RecordConversion(golden: sandbox.path("none")))
+        let mapping = ContainerMapping(["state.json": rule])
+        #expect(code { _ = try sandbox.importer().container(root, mapping: mapping) } == .sourceUnusable)
+        #expect(try files(below: root).sorted() == ["a", "state.json"])
+    }
+
+    @Test func rulesForFilesThatWereMovedBeforeAreNoFault() throws {
+        let sandbox = try PlaintextImportSandbox()
+        let root = try sandbox.plain.directory("app")
+        try SystemFile.write("\(root)/f", [1])
+        try SystemFile.write("\(root)/p.plist", PlaintextImportSandbox.fixture("defaults.xml.plist"))
+        var mapping = ContainerMapping()
+        (mapping.files, mapping.suites) = (["f": "g"], ["p.plist": "app"])
+        for word in ["sealed", "gone"] {
+            let report = try sandbox.importer().container(root, mapping: mapping)
+            #expect(words(report) == ["f": word, "p.plist": word])
+        }
+    }
+
+    @Test func emptyAndZeroedPartsOfNoDatabaseBecomeNoFiles() throws {
+        let sandbox = try PlaintextImportSandbox()
+        let root = try sandbox.plain.directory("app")
+        try SystemFile.write("\(root)/a.sqlite-wal", [])
+        try SystemFile.write("\(root)/a.sqlite-journal", [UInt8](repeating: 0, count: 512))
+        let report = try sandbox.importer().container(root)
+        #expect(words(report).values.allSatisfy { $0 == "left" })
+        #expect(report.leftInPlaintext.map(\.source) == ["a.sqlite-journal"])
+    }
+
     @Test func setAsideSourcesCountOnceUnderTheirOwnName() throws {
         let sandbox = try PlaintextImportSandbox()
         let root = try sandbox.plain.directory("app")

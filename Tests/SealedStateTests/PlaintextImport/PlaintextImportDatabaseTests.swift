@@ -148,6 +148,107 @@ import Testing
         #expect(try sandbox.plaintext == [])
     }
 
+    /// The lock of a program that has the database open, and that cannot be recognized by leases.
+    @Test func aProgramThatHasTheDatabaseLockedKeepsIt() throws {
+        let sandbox = try PlaintextImportSandbox()
+        try log(sandbox)
+        let before = try sandbox.plaintext
+        let program = """
+            import fcntl, os, time
+            file = open('a.sqlite', 'rb')
+            fcntl.lockf(file, fcntl.LOCK_SH, 510, 0x40000002)
+            open('locked', 'w').close()
+            for attempt in range(6000):
+                if os.path.exists('stop'): break
+                time.sleep(0.01)
+            """
+        let holder = try ChildProcess(Python.path, ["-c", program], directory: sandbox.plain.path)
+        for _ in 0..<2000 {
+            if try sandbox.plaintext.contains("locked") { break }
+            usleep(5000)
+        }
+        #expect(code { _ = try sandbox.importer().file(sandbox.path("a.sqlite")) } == .sourceChanged)
+        #expect(try sandbox.plaintext.filter { $0 != "locked" } == before)
+        try sandbox.file("stop", [])
+        #expect(try holder.finish().exitCode == 0)
+        #expect(try sandbox.importer().file(sandbox.path("a.sqlite")).isSourceRemoved)
+    }
+
+    @Test func aLogWithPagesOfAnotherSizeIsRefused() throws {
+        let sandbox = try PlaintextImportSandbox()
+        try python(sandbox, #"db.executescript("PRAGMA page_size=1024; \#(Self.rows)")"#)
+        let page = [UInt8](repeating: 1, count: 4096)
+        try sandbox.file("a.sqlite-wal", Self.log(of: page, number: 2, pageCount: 2))
+        let error = refusal { _ = try sandbox.importer().file(sandbox.path("a.sqlite")) }
+        #expect(error?.code == .sourceUnusable && error?.reason.contains("another size") == true)
+        #expect(try sandbox.plaintext == ["a.sqlite", "a.sqlite-wal"])
+    }
+
+    @Test func aLogThatEndsWithMorePagesThanThereAreIsRefused() throws {
+        let sandbox = try PlaintextImportSandbox()
+        try python(sandbox, #"db.executescript("PRAGMA journal_mode=DELETE; \#(Self.rows)")"#)
+        let page = try Array(SystemFile.read(sandbox.path("a.sqlite")).prefix(4096))
+        try sandbox.file("a.sqlite-wal", Self.log(of: page, pageCount: 1 << 20))
+        let error = refusal { _ = try sandbox.importer().file(sandbox.path("a.sqlite")) }
+        #expect(error?.code == .sourceUnusable && error?.reason.contains("more pages") == true)
+        #expect(try sandbox.plaintext == ["a.sqlite", "a.sqlite-wal"])
+        try sandbox.file("a.sqlite-wal", Self.log(of: page, pageCount: 2))
+        #expect(try sandbox.importer().file(sandbox.path("a.sqlite")).isSourceRemoved)
+    }
+
+    /// Returns a log with one frame.
+    private static func log(of page: [UInt8], number: UInt32 = 1, pageCount: UInt32) -> [UInt8] {
+        func bytes(_ words: [UInt32]) -> [UInt8] {
+            words.flatMap { word in withUnsafeBytes(of: word.bigEndian) { Array($0) } }
+        }
+        var (first, second) = (UInt32(0), UInt32(0))
+        func add(_ bytes: [UInt8]) {
+            let words = stride(from: 0, to: bytes.count, by: 4).map { start in
+                bytes[start..<start + 4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            }
+            for index in stride(from: 0, to: words.count, by: 2) {
+                first = first &+ words[index] &+ second
+                second = second &+ words[index + 1] &+ first
+            }
+        }
+        let head = bytes([0x377F_0683, 3_007_000, UInt32(page.count), 0, 1, 2])
+        add(head)
+        var log = head + bytes([first, second])
+        add(bytes([number, pageCount]))
+        add(page)
+        log += bytes([number, pageCount, 1, 2, first, second])
+        return log + page
+    }
+
+    @Test func aDatabaseWithASecondNameIsRefused() throws {
+        let sandbox = try PlaintextImportSandbox()
+        try log(sandbox)
+        #expect(link(sandbox.path("a.sqlite"), sandbox.path("b.sqlite")) == 0)
+        let importer = try sandbox.importer { $0.keepsSource = true }
+        #expect(code { _ = try importer.file(sandbox.path("b.sqlite")) } == .sourceUnusable)
+    }
+
+    @Test func aPartOfADatabaseIsNotLeftWithoutIt() throws {
+        let sandbox = try PlaintextImportSandbox()
+        try log(sandbox)
+        let before = try sandbox.plaintext
+        var mapping = ContainerMapping()
+        mapping.left = ["a.sqlite-wal"]
+        #expect(
+            code { _ = try sandbox.importer().container(sandbox.plain.path, mapping: mapping) } == .sourceUnusable)
+        mapping.left.insert("a.sqlite")
+        #expect(try sandbox.importer().container(sandbox.plain.path, mapping: mapping).isComplete)
+        #expect(try sandbox.plaintext == before)
+    }
+
+    @Test func theDirectoryOfCoreDatasExternalDataIsNamed() throws {
+        let sandbox = try PlaintextImportSandbox()
+        try log(sandbox)
+        try sandbox.plain.directory(".a_SUPPORT")
+        let item = try sandbox.importer().file(sandbox.path("a.sqlite"))
+        #expect(item.isSourceRemoved && item.notes.contains { $0.contains(".a_SUPPORT") })
+    }
+
     @Test func aDatabaseThatIsWrittenAllTheTimeIsConsistentOrRefused() throws {
         let sandbox = try PlaintextImportSandbox()
         try python(

@@ -58,6 +58,8 @@ import Testing
         #"{"lastSyncDate":-63114076800}"#, #"{"timestamp":7.5e8}"#, #"{"a":{"b":[{"expires":700000000}]}}"#,
         #"{"expiry_date":700000000.25}"#, #"{"dates":[700000000]}"#, #"{"validUntil":700000000}"#,
         #"{"exp\u0069resAt":1}"#, #"{"lastSeen":700000000}"#, #"{"startTime":700000000}"#,
+        #"{"lastSeen":{"bob":700000000}}"#, #"{"x":700000000.25}"#, #"{"createdat":700000000}"#,
+        #"{"lastlogin":700000000}"#, #"{"ts":1700000000}"#, #"{"createdAt":"1700000000"}"#,
     ])
     func aNumberThatLooksLikeADateIsNamed(text: String) throws {
         try expectRefused(text)
@@ -66,7 +68,8 @@ import Testing
     @Test(arguments: [
         #"{"format":700000000}"#, #"{"expiresIn":3600}"#, #"{"at":null,"date":"x","timestamp":true}"#,
         #"{"updatedAt":"2026-01-01T00:00:00Z"}"#, #"{"count":1700000000,"latitude":48.1}"#, #"{"runtime":12.5}"#,
-        #"{"createdAt":1e17}"#, "[1700000000]", "1700000000",
+        #"{"createdAt":1e17}"#, "[1700000000]", "1700000000", #"{"date":{"day":5}}"#, #"{"x":70.5}"#,
+        #"{"birthDate":"19800101","phone":"1700000000"}"#,
     ])
     func otherValuesAreNot(text: String) throws {
         let (result, sandbox) = try importing(text)
@@ -80,14 +83,52 @@ import Testing
         let conversion = RecordConversion(
             dates: ["sessions[].startedAt": .reference, "deep.at": .unix, "times": .unixMilliseconds],
             numbers: ["at", "nowhere"])
-        let (result, sandbox) = try importing(text, conversion)
-        let item = try result.get()
-        #expect(item.isSourceRemoved && item.notes == ["No number was found under nowhere."])
+        try expectRefused(text, conversion, naming: ["No number was found under nowhere."])
+        let (result, sandbox) = try importing(text, conversion) { $0.keepsSource = true }
+        #expect(try result.get().notes == ["No number was found under nowhere."])
         let expected =
             #"{"at":1,"sessions":[{"startedAt":"2001-01-01T00:00:02Z","deep":{"at":"1970-01-01T00:00:03Z"}},"#
             + #"{"startedAt":"2001-01-01T00:00:04Z"}],"times":["1970-01-01T00:00:05Z","#
             + #"["1970-01-01T00:00:06Z"]],"n":7}"#
         #expect(try sandbox.record("s") == expected)
+    }
+
+    @Test func aFieldNamesTheValuesOfADictionaryToo() throws {
+        let text = #"{"seen":{"ann":1000,"bob":{"at":"2000","n":3}},"end":null}"#
+        let conversion = RecordConversion(dates: ["seen": .unixMilliseconds, "end": .unix], numbers: ["n"])
+        let (result, sandbox) = try importing(text, conversion)
+        #expect(try result.get().isSourceRemoved)
+        let expected =
+            #"{"seen":{"ann":"1970-01-01T00:00:01Z","bob":{"at":"1970-01-01T00:00:02Z","n":3}},"end":null}"#
+        #expect(try sandbox.record("s") == expected)
+    }
+
+    @Test(arguments: [
+        RecordConversion(dates: ["s.a": .unix, "s[].a": .reference]),
+        RecordConversion(dates: ["s[].a": .unix], numbers: ["s.a"]), RecordConversion(dates: ["": .unix]),
+    ])
+    func aFieldWithTwoMeaningsOrNoNameIsRefused(conversion: RecordConversion) throws {
+        let (result, sandbox) = try importing(#"{"s":[{"a":1}]}"#, conversion)
+        #expect(code { _ = try result.get() } == .invalidName)
+        #expect(try sandbox.plaintext == ["s.json"])
+    }
+
+    @Test func millisecondsAreExact() throws {
+        let conversion = RecordConversion(dates: ["at": .unixMilliseconds])
+        let (result, sandbox) = try importing(#"{"at":1700000000123}"#, conversion)
+        #expect(try result.get().isSourceRemoved)
+        let fields = try JSONDecoder().decode([String: String].self, from: Data(sandbox.record("s").utf8))
+        #expect(
+            fields["at"].flatMap(DateText.date(from:)) == Date(timeIntervalSinceReferenceDate: 721_692_800.123))
+    }
+
+    @Test func aBinaryPropertyListHasNoFieldsToState() throws {
+        let sandbox = try PlaintextImportSandbox()
+        let path = try sandbox.tutorial("defaults.binary.plist")
+        let conversion = RecordConversion(dates: ["expiresAt": .unix])
+        #expect(
+            code { _ = try sandbox.importer().record(path, as: "s", conversion: conversion) } == .sourceMalformed)
+        #expect(SystemFile.exists(path))
     }
 
     @Test func aNumberThatIsNoDateInItsUnitIsRefused() throws {
@@ -117,7 +158,7 @@ import Testing
                 .record(path, as: "s", conversion: RecordConversion(golden: golden))
         }
         #expect(error?.code == .sourceMalformed)
-        #expect(error?.reason.contains("tokenExpiresAt is number, in the golden record date") == true)
+        #expect(error?.reason.contains("tokenExpiresAt is whole number, in the golden record date") == true)
         #expect(code { _ = try sandbox.record("s") } == .absent)
 
         let conversion = RecordConversion(dates: ["tokenExpiresAt": .reference], golden: golden)
@@ -130,7 +171,9 @@ import Testing
     @Test(arguments: [
         (#"{"a":1,"b":"x"}"#, #"{"a":1}"#, ["b is not in the golden record"]),
         (#"{"a":1}"#, #"{"a":1,"b":{"c":"x"}}"#, ["b (object) is missing"]),
-        (#"{"a":"1","b":null}"#, #"{"a":1,"b":true}"#, ["a is text, in the golden record number", "b is null"]),
+        (#"{"a":"1","b":null}"#, #"{"a":1,"b":true}"#, ["a is text, in the golden record whole number", "b is null"]),
+        (#"{"a":[{"n":1},{}]}"#, #"{"a":[{"n":1}]}"#, ["a[].n (whole number) is missing in 1 of 2 objects"]),
+        (#"{"a":1.5}"#, #"{"a":1}"#, ["a is number, in the golden record whole number"]),
         (#"{"a":[{"n":1},{"n":"x"}]}"#, #"{"a":[{"n":1}]}"#, ["a[].n is text"]),
         (#"{"a":"2026-01-01"}"#, #"{"a":"2026-01-01T00:00:00Z"}"#, ["a is text, in the golden record date"]),
         ("[]", "{}", ["the record is array, in the golden record object"]),
@@ -143,9 +186,9 @@ import Testing
 
     @Test func anEmptyArrayAndATextLikeADateFitAGoldenRecord() throws {
         let place = try TemporaryDirectory()
-        try SystemFile.write(place.path("golden.json"), Array(#"{"a":[{"b":1}],"c":"x"}"#.utf8))
+        try SystemFile.write(place.path("golden.json"), Array(#"{"a":[{"b":1},{}],"c":"x","d":1.5}"#.utf8))
         let conversion = RecordConversion(golden: place.path("golden.json"))
-        let (result, _) = try importing(#"{"a":[],"c":"2026-01-01T00:00:00Z"}"#, conversion)
+        let (result, _) = try importing(#"{"a":[{}],"c":"2026-01-01T00:00:00Z","d":1}"#, conversion)
         #expect(try result.get().isSourceRemoved)
     }
 

@@ -127,7 +127,7 @@ import Testing
     @Test func datesBecomeTextWhereTheirKeysAreNamed() throws {
         let sandbox = try PlaintextImportSandbox()
         let text = #"{"at":0,"deep":[{"at" : -978307200}],"no":1,"text":"at","other":{"at":null,"x":"\"at\":5"}}"#
-        let item = try sandbox.importer().record(
+        let item = try sandbox.importer { $0.keepsSource = true }.record(
             sandbox.file("dates.json", text), as: "dates",
             conversion: RecordConversion(dates: ["at": .reference, "nowhere": .reference]))
         let expected =

@@ -63,6 +63,9 @@ struct ContainerMap: Decodable {
                     throw fault(error.message, values.codingPath)
                 }
             }
+            if let twice = RecordDate.fieldWithTwoUnits(dates) {
+                throw fault("the date \(twice) is stated in different units", values.codingPath)
+            }
             return RecordConversion(
                 dates: RecordDate.fields(dates),
                 numbers: try values.decodeIfPresent(Set<String>.self, forKey: Key(stringValue: "numbers")) ?? [],

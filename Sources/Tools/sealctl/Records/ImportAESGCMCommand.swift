@@ -41,7 +41,7 @@ struct ImportAESGCMCommand: SealctlCommand {
         try FileMove(groupOptions: groupOptions, keyOptions: keyOptions, moving: moving, output: output).run {
             moving throws(StoreError) in
             try moving.aesGCM(
-                file, key: key, as: name, schemaVersion: record.schemaVersion, conversion: record.conversion)
+                file, key: key, as: name, schemaVersion: record.statedVersion, conversion: record.conversion)
         }
     }
 }

@@ -58,7 +58,7 @@ struct ImportFileCommand: SealctlCommand {
         guard name == nil || fileName == nil else { throw ValidationError("Give one of --as and --name.") }
         guard name == nil || !sealAgain else { throw ValidationError("Give one of --as and --seal-again.") }
         guard name != nil || record.isPlain else {
-            throw ValidationError("--date, --number and --check-with need --as.")
+            throw ValidationError("--schema-version, --date, --number and --check-with need --as.")
         }
     }
 
@@ -68,7 +68,7 @@ struct ImportFileCommand: SealctlCommand {
         try move.run { moving throws(StoreError) in
             guard let name else { return try moving.file(file, named: fileName) }
             return try moving.record(
-                file, as: name, schemaVersion: record.schemaVersion, conversion: record.conversion)
+                file, as: name, schemaVersion: record.statedVersion, conversion: record.conversion)
         }
     }
 }

@@ -31,13 +31,14 @@ extension KeyOptions {
 /// The record that a file becomes.
 struct RecordOptions: ParsableArguments {
     @Option(
-        parsing: .unconditional, help: ArgumentHelp("The version of the record's type, 1 or more.", valueName: "N"),
+        parsing: .unconditional,
+        help: ArgumentHelp("The version of the record's type, 1 or more; 1 unless stated.", valueName: "N"),
         transform: Self.version)
-    var schemaVersion: UInt32 = 1
+    var schemaVersion: UInt32?
     @Option(
         help: ArgumentHelp(
-            "A field of the JSON whose number is a date: seconds since 2001, FIELD=unix for seconds and FIELD=unix-ms "
-                + "for milliseconds since 1970. May be given several times.",
+            "A field of the JSON whose number is a date: seconds since 2001 (also FIELD=reference), FIELD=unix for "
+                + "seconds and FIELD=unix-ms for milliseconds since 1970. May be given several times.",
             valueName: "FIELD"),
         transform: { try RecordDate($0) })
     var date: [RecordDate] = []
@@ -53,13 +54,22 @@ struct RecordOptions: ParsableArguments {
     var checkWith: String?
 
     func validate() throws {
+        guard !date.contains(where: \.field.isEmpty), !number.contains("") else {
+            throw ValidationError("Name a field with --date and --number.")
+        }
+        if let twice = RecordDate.fieldWithTwoUnits(date) {
+            throw ValidationError("Give --date \(twice) once: it is stated in different units.")
+        }
         if let twice = date.first(where: { number.contains($0.field) }) {
             throw ValidationError("Give one of --date \(twice.field) and --number \(twice.field).")
         }
     }
 
-    /// Nothing is stated about the fields.
-    var isPlain: Bool { date.isEmpty && number.isEmpty && checkWith == nil }
+    /// Nothing is stated about the record.
+    var isPlain: Bool { schemaVersion == nil && date.isEmpty && number.isEmpty && checkWith == nil }
+
+    /// The version of the record's type.
+    var statedVersion: UInt32 { schemaVersion ?? 1 }
 
     var conversion: RecordConversion {
         RecordConversion(dates: RecordDate.fields(date), numbers: Set(number), golden: checkWith)
@@ -91,7 +101,12 @@ struct RecordDate {
         field = String(argument[..<sign])
     }
 
-    /// Returns the units by field; of a field that is stated twice the last one.
+    /// Returns a field that is stated in different units, if there is one.
+    static func fieldWithTwoUnits(_ dates: [RecordDate]) -> String? {
+        dates.first { one in dates.contains { $0.field == one.field && $0.epoch != one.epoch } }?.field
+    }
+
+    /// Returns the units by field.
     static func fields(_ dates: [RecordDate]) -> [String: RecordConversion.Epoch] {
         Dictionary(dates.map { ($0.field, $0.epoch) }) { _, last in last }
     }
