@@ -15,9 +15,9 @@ do {
     let title = CommandLine.arguments[1]
     let store = try await SealedStore.open(group: AppGroup("group.com.example.account"))
     let file = "pictures/\(UUID().uuidString)"
-    try await store.files.write(fromDescriptor: STDIN_FILENO, named: file)
-    let bytes = try await store.files.open(file).size
-    try await store.mailbox(of: HandedPicture.self).send(HandedPicture(title: title, file: file))
+    try store.files.write(fromDescriptor: STDIN_FILENO, named: file)
+    let bytes = try store.files.open(file).size
+    try store.mailbox(of: HandedPicture.self).send(HandedPicture(title: title, file: file))
     printLine("handed: \(title), \(bytes) bytes")
 } catch {
     printLine("failed: \(error)")
