@@ -98,6 +98,18 @@ final class ChannelSandbox: Sendable {
         Issue.record("the condition never held")
     }
 
+    /// Returns the code of a call's error; nil if there is a reply.
+    func failure(
+        _ channel: SealedChannel, _ request: some Encodable & Sendable, timeout: Duration = .seconds(300)
+    ) async -> AppGroupError.Code? {
+        do throws(AppGroupError) {
+            let _: Answer = try await channel.call(request, timeout: timeout)
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
     /// Returns the code of the error that a call must throw.
     func code(_ body: () async throws -> Void) async -> AppGroupError.Code? {
         do { try await body() } catch { return (error as? AppGroupError)?.code }

@@ -52,7 +52,8 @@ import Testing
                 for try await isRight in group { #expect(isRight) }
             }
             waiting.cancel()
-            #expect(await waiting.value == nil)
+            let code1 = await waiting.value
+            #expect(code1 == nil)
         }
         #expect(sandbox.requests == 101 && sandbox.cancellations == 1)
     }
@@ -77,11 +78,11 @@ import Testing
         let sandbox = try await ChannelSandbox()
         try await sandbox.whileServing { _ in
             let channel = try sandbox.channel()
-            let request = await sandbox.code { let _: Answer = try await channel.call(["text": 1]) }
+            let request = await sandbox.failure(channel, ["text": 1])
             #expect(request == .malformedMessage)
             let reply = await sandbox.code { let _: [Int] = try await channel.call(Question(text: "a")) }
             #expect(reply == .malformedMessage)
-            let number = await sandbox.code { let _: Answer = try await channel.call(["text": Double.nan]) }
+            let number = await sandbox.failure(channel, ["text": Double.nan])
             #expect(number == .malformedMessage)
         }
         #expect(sandbox.requests == 1)
@@ -92,8 +93,9 @@ import Testing
         try await sandbox.whileServing({ $0.messageSize = 1000 }) { _ in
             let channel = try sandbox.channel(limit: 1000)
             let long = Question(text: String(repeating: "x", count: 1000))
-            #expect(await sandbox.code { let _: Answer = try await channel.call(long) } == .messageTooLarge)
-            let reply = await sandbox.code { let _: Answer = try await channel.call(Question(text: "large 1000")) }
+            let code2 = await sandbox.failure(channel, long)
+            #expect(code2 == .messageTooLarge)
+            let reply = await sandbox.failure(channel, Question(text: "large 1000"))
             #expect(reply == .messageTooLarge)
             let answer: Answer = try await channel.call(Question(text: "a"))
             #expect(answer.text == "a")
@@ -108,7 +110,8 @@ import Testing
                 Task { try? await channel.call(Question(text: "wait"), returning: Answer.self, timeout: .seconds(300)) }
             }
             try await sandbox.until { sandbox.requests == 2 }
-            #expect(await sandbox.code { let _: Answer = try await channel.call(Question(text: "a")) } == .peerBusy)
+            let code3 = await sandbox.failure(channel, Question(text: "a"))
+            #expect(code3 == .peerBusy)
             waiting[0].cancel()
             try await sandbox.until { sandbox.cancellations == 1 }
             let answer: Answer = try await channel.call(Question(text: "b"))
@@ -126,7 +129,7 @@ import Testing
             _ = try await channel.peer(timeout: .seconds(300))
             let limit: Duration = kind == "timeout" ? .seconds(1) : .seconds(300)
             let call = Task {
-                await sandbox.code { let _: Answer = try await channel.call(Question(text: "wait"), timeout: limit) }
+                await sandbox.failure(channel, Question(text: "wait"), timeout: limit)
             }
             try await sandbox.until { sandbox.requests == 1 }
             if kind == "cancel" { call.cancel() }
@@ -141,14 +144,18 @@ import Testing
         let sandbox = try await ChannelSandbox()
         let channel = try sandbox.channel()
         let call = { (text: String) async -> AppGroupError.Code? in
-            await sandbox.code { let _: Answer = try await channel.call(Question(text: text), timeout: .seconds(300)) }
+            await sandbox.failure(channel, Question(text: text), timeout: .seconds(300))
         }
-        #expect(await call("a") == .nobodyListens)
+        let code4 = await call("a")
+        #expect(code4 == .nobodyListens)
         try await sandbox.whileServing { _ in #expect(await call("b") == nil) }
-        #expect(await call("c") == .nobodyListens)
+        let code5 = await call("c")
+        #expect(code5 == .nobodyListens)
         try await sandbox.whileServing { _ in
-            #expect(await call("d") == nil)
-            #expect(await call("e") == nil)
+            let code6 = await call("d")
+            #expect(code6 == nil)
+            let code7 = await call("e")
+            #expect(code7 == nil)
         }
         #expect(sandbox.requests == 3)
     }
@@ -160,14 +167,14 @@ import Testing
         let listener = try sandbox.store.channelListener("c")
         let serving = sandbox.serve(listener)
         let call = Task {
-            await sandbox.code {
-                let _: Answer = try await channel.call(Question(text: "wait"), timeout: .seconds(300))
-            }
+            await sandbox.failure(channel, Question(text: "wait"), timeout: .seconds(300))
         }
         try await sandbox.until { sandbox.requests == 1 }
         listener.close()
-        #expect(await serving.value == nil)
-        #expect(await call.value == .connectionLost)
+        let code8 = await serving.value
+        #expect(code8 == nil)
+        let code9 = await call.value
+        #expect(code9 == .connectionLost)
         #expect(sandbox.requests == 1 && sandbox.cancellations == 1)
     }
 
@@ -177,15 +184,15 @@ import Testing
         let serving = sandbox.serve(listener)
         let channel = try sandbox.channel()
         let call = Task {
-            await sandbox.code {
-                let _: Answer = try await channel.call(Question(text: "wait"), timeout: .seconds(300))
-            }
+            await sandbox.failure(channel, Question(text: "wait"), timeout: .seconds(300))
         }
         try await sandbox.until { sandbox.requests == 1 }
         serving.cancel()
-        #expect(await serving.value == nil)
+        let code10 = await serving.value
+        #expect(code10 == nil)
         #expect(sandbox.cancellations == 1)
-        #expect(await call.value == .connectionLost)
+        let code11 = await call.value
+        #expect(code11 == .connectionLost)
     }
 
     @Test func aNameHasOneListener() async throws {
@@ -216,7 +223,7 @@ import Testing
         let rule = PeerRule { $0.processID != getpid() }
         try await sandbox.whileServing(peers: isClients ? .anyMember : rule) { listener in
             let channel = try sandbox.channel(peers: isClients ? rule : .anyMember)
-            let refused = await sandbox.code { let _: Answer = try await channel.call(Question(text: "a")) }
+            let refused = await sandbox.failure(channel, Question(text: "a"))
             #expect(refused == .peerRefused)
             if !isClients { try await sandbox.until { listener.refusedConnections == 1 } }
         }
