@@ -217,15 +217,17 @@ import Testing
     }
 }
 
-/// Tests of the machine's setting, in a mount namespace with an `/etc` of its own.
-@Suite(.enabled(if: MachineEntitlementsTests.isPossible, "root and mount namespaces (unshare --mount)"))
-struct MachineEntitlementsTests {
-    private let directory: TemporaryDirectory
-
+private enum MountNamespace {
     static var isPossible: Bool {
         let words = ["--mount", "mount", "-t", "tmpfs", "none", "/etc"]
         return geteuid() == 0 && (try? ChildProcess.run("/usr/bin/unshare", words).exitCode) == 0
     }
+}
+
+/// Tests of the machine's setting, in a mount namespace with an `/etc` of its own.
+@Suite(.enabled(if: MountNamespace.isPossible, "root and mount namespaces (unshare --mount)"))
+struct MachineEntitlementsTests {
+    private let directory: TemporaryDirectory
 
     init() throws {
         directory = try TemporaryDirectory()

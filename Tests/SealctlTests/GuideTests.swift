@@ -5,10 +5,9 @@ import Testing
 /// A document for users, with its blocks of code and of commands.
 private struct Guide {
     static let names = [
-        "app-groups", "audit", "backends", "ci", "coming-from", "compatibility-and-upgrades", "containers",
-        "channels", "coordination-and-ipc", "files", "getting-started", "keys-and-locking", "leases", "mailboxes",
-        "members",
-        "questions-and-answers", "records", "rotation-and-backup", "systemd", "testing", "troubleshooting",
+        "app-groups", "audit", "backends", "channels", "ci", "coming-from", "compatibility-and-upgrades",
+        "containers", "coordination-and-ipc", "files", "getting-started", "keys-and-locking", "leases", "mailboxes",
+        "members", "questions-and-answers", "records", "rotation-and-backup", "systemd", "testing", "troubleshooting",
         "watching-and-settings",
     ]
     static let paths = ["README.md"] + names.map { "docs/guides/\($0).md" }
