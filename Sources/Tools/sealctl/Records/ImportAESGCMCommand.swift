@@ -17,7 +17,7 @@ struct ImportAESGCMCommand: SealctlCommand {
             --number.
 
             Examples:
-              sealctl import aes-gcm state.enc --as auth --key key.bin --date tokenExpiresAt
+              sealctl import aes-gcm state.enc --as auth --key key.bin --date expiresAt
               sealctl import aes-gcm state.enc --as auth --key-item widget/app
             """)
 
