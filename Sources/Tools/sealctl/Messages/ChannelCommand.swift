@@ -69,7 +69,7 @@ struct ChannelCallCommand: SealctlCommand {
             } catch {
                 throw Failure(error)
             }
-            try StandardStreams.print(JSONText.oneLine(reply).text)
+            try StandardStreams.print(JSONText.oneLine(reply.trimmingSpace()).text)
         }
     }
 
@@ -121,17 +121,12 @@ struct ChannelServeCommand: SealctlCommand {
     var requests: UInt8 = 16
     @OptionGroup(title: "Global options") var output: OutputOptions
     @Argument(
-        parsing: .captureForPassthrough, help: ArgumentHelp("The program and its arguments.", valueName: "program"))
-    var words: [String] = []
-
-    private var program: [String] { Array(words.first == "--" ? words.dropFirst() : words[...]) }
+        parsing: .postTerminator,
+        help: ArgumentHelp("After --: the program and its arguments.", valueName: "program"))
+    var program: [String] = []
 
     func validate() throws {
-        if let first = words.first, first != "--", first.hasPrefix("-") {
-            if first == "--help" || first == "-h" { throw CleanExit.helpRequest(self) }
-            throw ValidationError("Unknown option '\(first)'.")
-        }
-        guard let name = program.first, !name.isEmpty else { throw ValidationError("Name a program after --.") }
+        guard program.first.map({ !$0.isEmpty }) ?? false else { throw ValidationError("Name a program after --.") }
         guard requests > 0 else { throw ValidationError("--requests is at least 1.") }
     }
 
@@ -154,5 +149,13 @@ struct ChannelServeCommand: SealctlCommand {
                 throw Failure(error)
             }
         }
+    }
+}
+
+extension [UInt8] {
+    /// The bytes without space of JSON at their end.
+    fileprivate func trimmingSpace() -> ArraySlice<UInt8> {
+        let space: Set<UInt8> = [0x09, 0x0A, 0x0D, 0x20]
+        return self[..<(lastIndex { !space.contains($0) }.map { $0 + 1 } ?? startIndex)]
     }
 }
