@@ -205,6 +205,40 @@ import Testing
         _ = try? await imposter.value
     }
 
+    // MARK: The vault
+
+    /// A member puts the vault's file away for a moment, and anyone connects meanwhile.
+    @Test func aVaultThatIsAwayForAMomentEndsNoListener() async throws {
+        let sandbox = try await ChannelSandbox()
+        let vault = sandbox.ipc.home.vaultsPath.appending(sandbox.ipc.group.identifier).appending("vault").string
+        try await sandbox.whileServing { listener in
+            try #require(rename(vault, vault + ".away") == 0)
+            let messages = try socket(try settings(sandbox))
+            try await messages.send([UInt8](repeating: 7, count: 49), try Self.wait(sandbox))
+            try await sandbox.until { listener.keysFailure != nil }
+            try #require(rename(vault + ".away", vault) == 0)
+            // The look at the files happens once a second.
+            try await Task.sleep(for: .milliseconds(1100))
+            for number in 0..<3 {
+                let channel = try sandbox.channel()
+                let answer: Answer = try await channel.call(Question(text: "\(number)"), timeout: .seconds(300))
+                #expect(answer.text == "\(number)")
+            }
+            #expect(listener.keysFailure == nil)
+        }
+    }
+
+    /// A rekey of the vault that is in the place does not reach the one that was opened.
+    @Test func aVaultThatWasMovedAwayProvesNothing() async throws {
+        let sandbox = try await ChannelSandbox()
+        let vault = sandbox.ipc.home.vaultsPath.appending(sandbox.ipc.group.identifier).string
+        _ = try sandbox.store.vault.channelKey()
+        #expect(shellStatus("mv '\(vault)' '\(sandbox.ipc.base)/away'") == 0)
+        #expect(throws: VaultError.self) { _ = try sandbox.store.vault.channelKey() }
+        #expect(shellStatus("cp -a '\(sandbox.ipc.base)/away' '\(vault)'") == 0)
+        #expect(throws: VaultError.self) { _ = try sandbox.store.vault.channelKey() }
+    }
+
     // MARK: Writers
 
     /// The group's stores: without a writer's key, with that of a writer of the roster, and with one that is not in it.

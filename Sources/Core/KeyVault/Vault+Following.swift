@@ -32,19 +32,21 @@ extension Vault {
     /// Returns the key with which the programs of the group prove to each other that they hold the group's keys. A
     /// rotation keeps it; a rekey changes it.
     ///
-    /// - Throws: As `current()`.
+    /// - Throws: As `current()`; `.missing` or `.replaced` if the directory that was opened is not the one in place.
     package func channelKey() throws(VaultError) -> ChannelKey {
+        try requireInPlace()
         _ = try current()
         return ChannelKey(keys.service)
     }
 
     /// Returns the root of the present channel key; looks at the files at most once a second.
     ///
-    /// - Throws: As `current()`, until a look succeeds: the root in force is then unknown.
+    /// - Throws: As `channelKey()`, until a look succeeds: the root in force is then unknown.
     package func channelRoot() throws(VaultError) -> Bytes32 {
         let failure = channelLook.withLock { look in
             guard look.throttle.isDue() else { return look.failure }
             do throws(VaultError) {
+                try requireInPlace()
                 _ = try current()
                 look.failure = nil
             } catch {
@@ -54,6 +56,20 @@ extension Vault {
         }
         if let failure { throw failure }
         return keys.service.commitment
+    }
+
+    /// A vault that was moved away does not show a rekey of the one in its place.
+    private func requireInPlace() throws(VaultError) {
+        let advice = "Open the vault again."
+        guard let present = try place.openDirectory() else {
+            throw VaultError(.missing, "use the vault", path, "Its directory was moved or removed.", advice: advice)
+        }
+        let isTheSame = try VaultError.onFiles("use the vault") { () throws(FileError) in
+            try present.attributes(".").isSameFile(as: directory.attributes("."))
+        }
+        guard isTheSame else {
+            throw VaultError(.replaced, "use the vault", path, "Another directory is in its place.", advice: advice)
+        }
     }
 
     /// Reads the files again.

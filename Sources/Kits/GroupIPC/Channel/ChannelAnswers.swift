@@ -89,8 +89,7 @@ final class ChannelAnswers: Sendable {
             let body = try await answer(request.body, peer)
             let limit = connection.settings.maximumMessageSize
             guard body.count <= limit else {
-                throw ChannelFailure(
-                    code: .tooLarge, reason: "the reply has \(body.count) bytes and the limit is \(limit)")
+                throw ChannelFailure(code: .tooLarge, reason: "the reply has more than \(limit) bytes")
             }
             frame = ChannelFrame(kind: .reply, id: request.id, body: body)
         } catch {

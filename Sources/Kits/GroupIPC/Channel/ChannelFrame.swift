@@ -156,7 +156,8 @@ enum ChannelIntroduction {
         return key.id.bytes.withUnsafeBytes { Array($0) } + key.sign(digest(role, handshake))
     }
 
-    /// Returns the writer's label in the roster; nil without a roster, or for a writer that is not active in it.
+    /// Returns the writer's label in the roster; nil without a roster, for a writer that is not active in it, and for a
+    /// label that two active writers have.
     ///
     /// - Throws: `CryptoError` `.authenticationFailed` for a signature that is not the writer's.
     static func writer(
@@ -165,11 +166,14 @@ enum ChannelIntroduction {
         if body.isEmpty { return nil }
         guard body.count == 16 + Ed25519.signatureSize else { throw CryptoError(.authenticationFailed, "writer") }
         let id = WriterID(bytes: body.withUnsafeBytes { Bytes16($0) })
-        guard let writer = authority?.current().roster?.roster.writer(id), writer.state == .active else { return nil }
+        let roster = authority?.current().roster?.roster
+        guard let roster, let writer = roster.writer(id), writer.state == .active else { return nil }
         let trailer = RecordTrailer(rosterVersion: 0, signature: Array(body.dropFirst(16)))
         guard WriterPublicKey.verify(writer.publicKey, trailer, digest(role, handshake)) else {
             throw CryptoError(.authenticationFailed, "writer")
         }
-        return writer.label
+        // A label that two writers have says nothing.
+        let namesakes = roster.writers.count { $0.state == .active && $0.label == writer.label }
+        return namesakes == 1 ? writer.label : nil
     }
 }

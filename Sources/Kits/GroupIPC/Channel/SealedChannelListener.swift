@@ -40,6 +40,7 @@ public final class SealedChannelListener: Sendable {
     private let connections = Atomic(0)
     /// The connections whose other end has not proved anything yet.
     private let unproven = Atomic(0)
+    private let unusableKeys = Mutex<AppGroupError?>(nil)
     private let serving = Mutex<[Task<AppGroupError?, Never>]>([])
 
     init(_ settings: ChannelSettings, _ limits: Limits, _ acceptor: SocketAcceptor) {
@@ -52,14 +53,17 @@ public final class SealedChannelListener: Sendable {
     /// hold the group's keys, and those that the rule for peers refuses.
     public var refusedConnections: Int { refusals.load(ordering: .relaxed) }
 
+    /// The reason why the last connection could not be answered, if the group's keys could not be used: the vault's.
+    /// Nil after a connection was answered.
+    public var keysFailure: AppGroupError? { unusableKeys.withLock { $0 } }
+
     /// Answers requests until the task is cancelled or the listener is closed.
     ///
     /// A peer that leaves, or withdraws a request, cancels the tasks that answer it. After the end of this call no
     /// answer is in progress.
     /// - Parameter answer: Called in a task of its own for each request, with the process that sent it. An error that it
     ///   throws is the peer's `requestFailed`, with its description of at most 1,024 bytes as the reason.
-    /// - Throws: ``AppGroupError`` with `file` if the system call for accepting fails; `keysUnavailable` if the group's
-    ///   keys cannot be used any more, with the vault's reason.
+    /// - Throws: ``AppGroupError`` with `file` if the system call for accepting fails.
     public func serve<Request: Decodable & Sendable, Reply: Encodable & Sendable>(
         _ answer: @escaping @Sendable (_ request: Request, _ peer: GroupPeer) async throws -> Reply
     ) async throws(AppGroupError) {
@@ -90,7 +94,8 @@ public final class SealedChannelListener: Sendable {
             }
             do {
                 let reply = try await answer(encoded, peer)
-                try settings.check(reply)
+                // A larger one is refused as that.
+                if reply.count <= settings.maximumMessageSize { try settings.check(reply) }
                 return reply
             } catch {
                 throw ChannelFailure(code: .failed, reason: (error as? AppGroupError)?.reason ?? "\(error)")
@@ -117,22 +122,21 @@ public final class SealedChannelListener: Sendable {
         if let failure { throw failure }
     }
 
-    /// Returns the reason why no connection can be answered any more; nil at an intended end.
+    /// Returns the reason why no connection can be accepted any more; nil at an intended end.
     private func run(_ answer: @escaping ChannelAnswer) async -> AppGroupError? {
-        do {
-            try await withThrowingDiscardingTaskGroup { group in
+        await withDiscardingTaskGroup { group in
+            defer { group.cancelAll() }
+            do throws(AppGroupError) {
                 while true {
                     let socket = try await accepted()
                     group.addTask {
                         defer { self.connections.subtract(1, ordering: .acquiringAndReleasing) }
-                        try await self.attend(socket, answer)
+                        await self.attend(socket, answer)
                     }
                 }
+            } catch {
+                return error.code == .cancelled || acceptor.isEnded ? nil : error
             }
-            return nil
-        } catch {
-            let failure = error as? AppGroupError
-            return failure?.code == .cancelled || acceptor.isEnded ? nil : failure
         }
     }
 
@@ -146,6 +150,7 @@ public final class SealedChannelListener: Sendable {
         }
         let socket = try await acceptor.accept(wait)
         connections.add(1, ordering: .acquiringAndReleasing)
+        unproven.add(1, ordering: .acquiringAndReleasing)
         return socket
     }
 
@@ -157,15 +162,16 @@ public final class SealedChannelListener: Sendable {
     /// Serves one connection until it ends.
     ///
     /// - Parameter socket: A descriptor, which is closed at the end.
-    /// - Throws: `AppGroupError` with `keysUnavailable`.
-    private func attend(_ socket: Int32, _ answer: @escaping ChannelAnswer) async throws(AppGroupError) {
+    private func attend(_ socket: Int32, _ answer: @escaping ChannelAnswer) async {
         do throws(AppGroupError) {
             let (connection, peer) = try await met(Descriptor(owning: socket, path: name.description))
+            unusableKeys.withLock { $0 = nil }
             await ChannelAnswers(connection, peer, limits, answer).run()
         } catch {
             switch error.code {
             case .peerUnproven, .peerRefused, .peerUnknown: refusals.add(1, ordering: .relaxed)
-            case .keysUnavailable: throw error
+            // A member can damage the vault for a moment: that must not end the listener.
+            case .keysUnavailable: unusableKeys.withLock { $0 = error }
             default: break
             }
         }
@@ -174,7 +180,6 @@ public final class SealedChannelListener: Sendable {
     private func met(
         _ socket: consuming Descriptor
     ) async throws(AppGroupError) -> (ChannelConnection, GroupPeer) {
-        unproven.add(1, ordering: .acquiringAndReleasing)
         defer { unproven.subtract(1, ordering: .acquiringAndReleasing) }
         let wait = SocketWait(Self.handshakeLimit, name)
         let connection = try await ChannelConnection.answer(socket, settings, wait)

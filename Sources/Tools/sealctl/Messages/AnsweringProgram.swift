@@ -62,8 +62,9 @@ struct AnsweringProgram: Sendable {
 
     /// Returns the program's standard output.
     ///
-    /// - Throws: `Refusal` if it cannot be started, ends with another status than 0, or writes too much; `FileError` if
-    ///   no thread is free in time, or the request is withdrawn before that.
+    /// - Returns: A byte more than the limit if the output is larger.
+    /// - Throws: `Refusal` if it cannot be started or ends with another status than 0; `FileError` if no thread is free
+    ///   in time, or the request is withdrawn before that.
     func answer(_ request: [UInt8], _ peer: GroupPeer) async throws -> [UInt8] {
         try await Self.threads.run(atMost: Self.patience, "answer with", path) { call -> Result<[UInt8], Refusal> in
             do throws(Refusal) { return .success(try run(request, peer, call)) } catch { return .failure(error) }
@@ -80,9 +81,8 @@ struct AnsweringProgram: Sendable {
         var process = RunningProgram(output: try OutputPipe(), errors: try OutputPipe(), limit: limit, Self.mostText)
         try process.start(program(peer, input.rawValue))
         let status = process.end { call.isCancelled }
-        guard process.bytes.count <= limit else {
-            throw Refusal(description: "the program's output has more than \(limit) bytes")
-        }
+        // The listener refuses it as too large, however the program ended.
+        if process.bytes.count > limit { return process.bytes }
         guard status == 0 else {
             let line = process.text.split(whereSeparator: \.isNewline).last.map { ": \($0)" } ?? ""
             throw Refusal(description: "the program ended with \(WaitStatus(status))\(line)")
@@ -132,11 +132,11 @@ private enum ProgramPlaces {
         return String(validatingCString: text)
     }
 
-    /// Returns the first file or directory that another user may change: of the program, of the interpreter that it
-    /// names, and of the files that arguments name, which may be scripts.
+    /// Returns the first file or directory that another user may change: of the program, of its interpreters, and of the
+    /// files that arguments name, which may be scripts.
     static func changeableByOthers(_ program: String, _ arguments: some Sequence<String>) -> String? {
-        let files = [program, interpreter(of: program)] + arguments.map { isFile($0) ? $0 : nil }
-        for file in files.compactMap({ $0 }) {
+        let files = started(with: program) + arguments.filter(isFile)
+        for file in files {
             // A link may be replaced as well as its target.
             for path in Set([resolved(file), resolvedDirectory(of: file)].compactMap { $0 }) {
                 if let place = firstOfOthers(path) { return place }
@@ -155,15 +155,30 @@ private enum ProgramPlaces {
         return resolved(slash == path.startIndex ? "/" : String(path[..<slash]))
     }
 
-    /// Returns the interpreter that a script names in its first line.
-    private static func interpreter(of script: String) -> String? {
-        guard let file = fopen(script, "re") else { return nil }
+    /// The number of interpreters that the kernel starts one for another (`exec_binprm`).
+    private static let mostInterpreters = 6
+
+    /// Returns a program, its interpreter, that one's, and the files that their first lines name as arguments.
+    private static func started(with program: String) -> [String] {
+        var (files, next) = ([program], program)
+        for _ in 0..<mostInterpreters {
+            let words = firstLineWords(of: next)
+            guard let interpreter = words.first else { break }
+            files += [interpreter] + words.dropFirst().filter(isFile)
+            next = interpreter
+        }
+        return files
+    }
+
+    /// Returns the words behind `#!`; none for another file.
+    private static func firstLineWords(of script: String) -> [String] {
+        guard let file = fopen(script, "re") else { return [] }
         defer { fclose(file) }
         var line = [CChar](repeating: 0, count: 256)
-        guard fgets(&line, Int32(line.count), file) != nil else { return nil }
+        guard fgets(&line, Int32(line.count), file) != nil else { return [] }
         let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard text.hasPrefix("#!") else { return nil }
-        return text.dropFirst(2).split(whereSeparator: \.isWhitespace).first.map(String.init)
+        guard text.hasPrefix("#!") else { return [] }
+        return text.dropFirst(2).split(whereSeparator: \.isWhitespace).map(String.init)
     }
 
     /// Returns the first part of a path that another user than root and this one owns or may write to; in a directory

@@ -100,7 +100,7 @@ struct ChannelServeCommand: SealctlCommand {
             The program is started for each request, with the request as its standard input. Its standard output is \
             the reply: JSON. If its exit status is not 0, the request fails with the last line of its standard error \
             as the reason. SEALED_PEER_PID, SEALED_PEER_UID and SEALED_PEER_WRITER say who asks; the last one is empty \
-            without a proven writer key. A request that is withdrawn ends the program and what it has started.
+            without a proven writer key. A request that is withdrawn ends the program's process group.
 
             A program that other users may change is refused, and so are its interpreter and the files that its \
             arguments name. Files that a program opens by itself are not checked.

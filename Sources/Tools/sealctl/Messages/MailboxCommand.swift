@@ -157,11 +157,26 @@ extension MailView {
 }
 
 extension JSONText {
-    /// JSON in one line.
+    /// JSON in one line, with escapes for the characters that change how a terminal shows others.
     static func oneLine(_ json: some Collection<UInt8>) -> JSONText {
         // A string of JSON has no line feed or tab: each of them is space between values.
         let isSpace: Set<UInt8> = [0x09, 0x0A, 0x0D]
-        return .verbatim(String(decoding: json.map { isSpace.contains($0) ? 0x20 : $0 }, as: UTF8.self))
+        let text = String(decoding: json.map { isSpace.contains($0) ? 0x20 : $0 }, as: UTF8.self)
+        // Only strings have characters beyond ASCII, and DEL.
+        guard text.unicodeScalars.contains(where: isHidden) else { return .verbatim(text) }
+        return .verbatim(
+            text.unicodeScalars.reduce(into: "") { shown, scalar in
+                guard isHidden(scalar) else { return shown.unicodeScalars.append(scalar) }
+                for unit in String(scalar).utf16 {
+                    let digits = String(unit, radix: 16)
+                    shown += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                }
+            })
+    }
+
+    private static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
+        let hidden: Set<Unicode.GeneralCategory> = [.control, .format, .lineSeparator, .paragraphSeparator]
+        return hidden.contains(scalar.properties.generalCategory)
     }
 }
 
