@@ -3,6 +3,7 @@ import Glibc
 import SealedState
 import Sealing
 import SharedFiles
+import SystemPackage
 import TestSupport
 import Testing
 
