@@ -270,6 +270,11 @@ import Testing
         let refusing = try start(.keepLastGood)
         _ = try refusing.read(Note.self)
         #expect(rename(fixture.container, fixture.place.path("away")) == 0)
+        // The registry does not list it yet, so it may have been removed for good.
+        #expect(code { _ = try store.snapshot(of: Note.self) } == .containerMissing)
+        #expect(rename(fixture.place.path("away"), fixture.container) == 0)
+        try GroupRegistry(fixture.group, in: fixture.home).setQuota(1 << 30)
+        #expect(rename(fixture.container, fixture.place.path("away")) == 0)
         let answer = try store.snapshot(of: Note.self)
         #expect(answer.value.text == "first" && answer.rejection?.code == .containerMissing)
         #expect(code { _ = try refusing.snapshot(of: Note.self) } == .containerMissing)
