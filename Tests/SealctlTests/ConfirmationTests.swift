@@ -52,6 +52,12 @@ struct ConfirmationTests {
             words: "container accept --former",
             preparation: "echo '{}' | $S put a -; P=$($S container path); cp -a $P former; $S container reset --yes; "
                 + "rm -r $P/*; cp -a former/* $P/", state: "$S get a || true"),
+        Case(
+            words: "snapshot restore s --replace",
+            preparation: "echo '{}' | $S put a -; $S snapshot -o s; echo '{\"n\":1}' | $S put a -", state: "$S get a"),
+        Case(
+            words: "snapshot restore s --record a --replace",
+            preparation: "echo '{}' | $S put a -; $S snapshot -o s; $S delete a", state: "$S list"),
         Case(words: "container trash empty", preparation: "$S container reset --yes", state: trash),
         Case(
             words: "container trash restore --replace $N",

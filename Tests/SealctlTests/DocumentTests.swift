@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import TestSupport
 import Testing
 
@@ -123,6 +124,7 @@ import Testing
         ("`mailbox take`, `mailbox peek`", ["mailbox", "peek", "a"]), ("`mailbox dead`", ["mailbox", "dead", "a"]),
         ("`mailbox reset`", ["mailbox", "reset", "a", "--yes"]),
         ("`history`", ["history", "a"]), ("`snapshot`", ["snapshot", "-o", "x.tar"]),
+        ("`snapshot restore`", ["snapshot", "restore", "s"]),
         ("`inspect`", ["inspect", "a"]), ("`explain NAME` of a record", ["explain", "a"]),
         ("`explain NAME` of a rejection", ["explain", "stale"]), ("`explain NAME` of a rejection", ["explain"]),
         ("`init`", ["init", "--group", "group.other"]), ("`vault status`", ["vault", "status"]),
@@ -146,6 +148,10 @@ import Testing
             for _ in 0..<2 { try sandbox.succeed(["mailbox", "send", "a", "-"], input: Array("{}".utf8)) }
             try sandbox.succeed(["mailbox", "take", "a", "--limit", "1"])
             try sandbox.succeed(["mailbox", "ack", "a", "sealctl/1", "--dead", "test"])
+        }
+        if command.contains("restore") {
+            try sandbox.succeed(["snapshot", "-o", "s"])
+            unlink(sandbox.record("a"))
         }
         let result = try sandbox.succeed(command + ["--json"], input: Array("{}".utf8))
         #expect(try Self.fields(result) == Self.documented(row))

@@ -34,6 +34,8 @@ import Testing
 
     static let channelCommands = ["call", "serve"].map { "channel \($0)" }
 
+    static let snapshotCommands = ["snapshot restore"]
+
     static let importCommands = ["aes-gcm", "defaults", "file", "container"].map { "import \($0)" }
 
     /// The subcommands of each parent command.
@@ -41,6 +43,7 @@ import Testing
         ("vault", vaultCommands + itemCommands), ("defaults", defaultsCommands), ("container", containerCommands),
         ("import", importCommands), ("entitlements", entitlementsCommands), ("writer", writerCommands),
         ("roster", rosterCommands), ("file", fileCommands), ("mailbox", mailboxCommands), ("channel", channelCommands),
+        ("snapshot", snapshotCommands),
     ]
 
     /// Every command that performs work.

@@ -23,14 +23,16 @@ public final class SealedFileHandle: Sendable {
 
     /// Opens the contents that a manifest names, and verifies their header, their length and their list of hashes.
     ///
+    /// - Parameter root: The directory with the contents; the store's container unless stated.
     /// - Throws: `StoreError`; `.missing` with a cause of `.notFound` if the container has no such contents.
     init(
-        _ name: SealedFileName, _ snapshot: RecordSnapshot<SealedFileManifest>, in store: SealedStore
+        _ name: SealedFileName, _ snapshot: RecordSnapshot<SealedFileManifest>, in store: SealedStore,
+        from root: Directory? = nil
     ) throws(StoreError) {
         guard let id = snapshot.value.id, let digest = snapshot.value.streamDigest else {
             throw StoreError(.invalid, "read", name.name, "Its manifest names no contents.")
         }
-        let (file, head) = try Self.contents(id.path, of: name.name, in: store.container.root)
+        let (file, head) = try Self.contents(id.path, of: name.name, in: root ?? store.container.root)
         let context = id.context(of: name, in: store.group)
         let keys = try Self.keys(toOpen: head, context, name.name, store)
         do throws(StreamFailure<FileError>) {

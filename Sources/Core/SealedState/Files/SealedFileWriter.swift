@@ -219,7 +219,9 @@ extension SealedFileWriter {
     ) throws(StoreError) -> UInt64 {
         var request = request
         var former: ContentID?
+        let check = request.beforeSealing
         request.beforeSealing = { key throws(StoreError) in
+            try check?(key)
             // A rotation that begins after this check waits for the manifest's lock, and then finds the contents.
             guard key == content.key.id else { throw ContentKeyChanged.error(file.name) }
             // No sweep is at work while a record's lock is held; a member may have replaced the file of locks before.

@@ -67,6 +67,12 @@ extension SealedStore {
         }
     }
 
+    /// Returns the number after a known one; above those of former containers.
+    func nextMail(after known: UInt64) -> UInt64 {
+        let floor = reader.floorOfWrite(isNew: true)
+        return floor.isFormer(known + 1) ? max(known, floor.sequenceOfWrite) + 1 : known + 1
+    }
+
     /// Returns the highest number of a lane that is known without its segments.
     func knownMail(_ lane: MailLane, _ state: MailboxState.Lane?) -> UInt64 {
         max(

@@ -45,6 +45,12 @@ package struct MailboxName: Hashable, Sendable {
         self.name = name
     }
 
+    /// The mailbox whose record has a name; nil for any other record.
+    package init?(holding record: RecordName) {
+        guard record.text.hasPrefix(Self.namePrefix) else { return nil }
+        try? self.init(String(record.text.dropFirst(Self.namePrefix.count)))
+    }
+
     var directory: String { ContainerLayout.mailboxes + "/" + name }
 
     /// Returns the name of a producer's lane.
@@ -185,10 +191,15 @@ struct MailSegmentName: Hashable {
 
 extension SealedStore {
     /// Returns the segments of a mailbox, each producer's in the order of their numbers.
-    func mailSegments(of mailbox: MailboxName) throws(StoreError) -> [String: [UInt64]] {
+    ///
+    /// - Parameter root: The directory with the mailboxes; the container unless stated.
+    func mailSegments(
+        of mailbox: MailboxName, in root: Directory? = nil
+    ) throws(StoreError) -> [String: [UInt64]] {
         var segments: [String: [UInt64]] = [:]
         do throws(FileError) {
-            for entry in try container.root.directory(mailbox.directory).entries() where entry.kind == .regular {
+            let directory = try (root ?? container.root).directory(mailbox.directory)
+            for entry in try directory.entries() where entry.kind == .regular {
                 guard let name = MailSegmentName(leaf: entry.name), (try? mailbox.lane(of: name.producer)) != nil else {
                     continue
                 }
@@ -201,14 +212,16 @@ extension SealedStore {
     }
 
     /// Returns a segment; nil if it was removed since it was listed.
-    func mailSegment(_ lane: MailLane, first: UInt64) throws(StoreError) -> MailSegment? {
-        let path = lane.path(first: first)
+    func mailSegment(
+        _ lane: MailLane, first: UInt64, in root: Directory? = nil
+    ) throws(StoreError) -> MailSegment? {
+        let (path, root) = (lane.path(first: first), root ?? container.root)
         do throws(FileError) {
             let bytes: [UInt8]
-            do throws(FileError) { bytes = try container.root.read(path, limit: MailSegment.largestSize) } catch {
+            do throws(FileError) { bytes = try root.read(path, limit: MailSegment.largestSize) } catch {
                 guard error.code == .tooLarge else { throw error }
                 // No sender makes such a file; its beginning may still be a segment.
-                bytes = try container.root.readPrefix(path, count: MailSegment.largestSize).bytes
+                bytes = try root.readPrefix(path, count: MailSegment.largestSize).bytes
             }
             return MailSegment(path, bytes)
         } catch {

@@ -127,7 +127,7 @@ final class MailSender: Sendable {
                 "It has \(producers) producers; \(limits.maximumProducers) are allowed.",
                 advice: "Send under the name of one of them: a producer is a program, not a process.")
         }
-        let number = next(after: store.knownMail(lane, state.lane(producer)), in: store) - 1
+        let number = store.nextMail(after: store.knownMail(lane, state.lane(producer))) - 1
         do throws(StoreError) {
             try MailboxState.update(mailbox, in: store, request) { state in
                 state.lanes[producer] = state.lanes[producer] ?? MailboxState.Lane(after: number)
@@ -135,12 +135,6 @@ final class MailSender: Sendable {
         } catch {
             if error.code != .notAuthorized { throw error }
         }
-    }
-
-    /// Returns the number after a known one; above those of former containers.
-    private func next(after known: UInt64, in store: SealedStore) -> UInt64 {
-        let floor = store.reader.floorOfWrite(isNew: true)
-        return floor.isFormer(known + 1) ? max(known, floor.sequenceOfWrite) + 1 : known + 1
     }
 
     /// Finds the producer's last segment, cuts what a killed sender left, and determines the next number.
@@ -152,7 +146,7 @@ final class MailSender: Sendable {
         let firsts = try store.mailSegments(of: mailbox)[producer] ?? []
         let known = store.knownMail(lane, state.lane(producer))
         let (last, number) = try lastAuthentic(of: firsts, lane, known, in: store)
-        let next = next(after: max(number, known), in: store)
+        let next = store.nextMail(after: max(number, known))
         guard next <= MailSegmentName.largest else {
             throw StoreError(
                 .sequenceJump, "send to", mailbox.name, "The numbers of \(producer) have reached their end.")

@@ -86,7 +86,10 @@ struct LockedRecord: ~Copyable {
         let existing = try existing()
         try require(request.condition, existing)
         try requireNoNewer(than: payload.schemaVersion, existing)
-        let sequence = if let stated = request.sequence { stated } else { try nextSequence(existing) }
+        let sequence =
+            if let stated = request.sequence { stated } else {
+                max(try nextSequence(existing), request.lowestSequence)
+            }
         let stated = payload.protection ?? keys.protection(of: existing, at: place)
         let isListed = keys.isProtected(place)
         let protection = request.lowersClass || !isListed ? stated : .whenUnlocked
@@ -251,7 +254,8 @@ struct LockedRecord: ~Copyable {
             let description = BlobDescription(
                 record: place.context, flags: request.durability == .unsynced ? flags.union(.unsynced) : flags,
                 schemaVersion: schemaVersion, sequence: sequence,
-                sealedAt: reader.options.now().headerMilliseconds ?? 1, notAfter: notAfter, codec: codec)
+                sealedAt: request.sealedAt ?? reader.options.now().headerMilliseconds ?? 1, notAfter: notAfter,
+                codec: codec)
             let blob = grant.seal(plaintext, as: description, key: key, at: place, in: reader.group)
             try replace(with: blob, isDeletion: flags.contains(.tombstone) || request.isReduction, request)
             return .success(sequence)

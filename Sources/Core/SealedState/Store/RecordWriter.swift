@@ -348,6 +348,10 @@ struct WriteRequest {
     var lowersClass = false
     /// The sequence of the new blob; one more than the highest known one unless stated.
     var sequence: UInt64?
+    /// The new sequence is at least this one, where none is stated.
+    var lowestSequence: UInt64 = 0
+    /// The time of sealing in milliseconds since 1970; the present one unless stated.
+    var sealedAt: UInt64?
     /// Called under the record's lock with the id of the new blob's key, before the blob is sealed. If it throws, nothing
     /// is written. It may be called again for the same write.
     var beforeSealing: ((KeyID) throws(StoreError) -> Void)?

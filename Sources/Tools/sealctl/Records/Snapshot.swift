@@ -352,7 +352,7 @@ enum SnapshotChoice {
 }
 
 /// A directory of this process, which is removed with this value.
-private struct TemporaryPlace: ~Copyable {
+struct TemporaryPlace: ~Copyable {
     let path: String
 
     init() throws(Failure) {

@@ -21,7 +21,8 @@ struct SnapshotCommand: SealctlCommand {
               sealctl snapshot
               sealctl snapshot -o backups/today
               sealctl snapshot -o - | ssh backup.example.com 'cat > state.tar'
-            """)
+            """,
+        subcommands: [SnapshotRestoreCommand.self])
 
     @OptionGroup var groupOptions: GroupOptions
     @Option(

@@ -1,0 +1,196 @@
+internal import AppGroups
+internal import CryptoPrimitives
+internal import FoundationEssentials
+internal import Glibc
+internal import SealedBackends
+internal import SealedState
+internal import SharedFiles
+internal import SystemPackage
+
+/// A snapshot in a directory, from which records are restored. Nothing in it is trusted: its manifest names the files,
+/// and each file is opened below the directory, without following links.
+final class SnapshotDirectory {
+    private static let manifestName = "manifest.json"
+    private static let largestManifest = 1 << 27
+    private static let maximumNames = 250_000
+    private static let page = 1000
+
+    /// The path, for messages.
+    let path: String
+    let manifest: SnapshotManifest
+    let copy: CopiedContainer
+    private let container: Directory
+    private let database: SnapshotDatabase?
+
+    init(_ path: String) throws(Failure) {
+        let root: Directory
+        do throws(FileError) { root = try Directory.open(path) } catch {
+            guard error.errno == ENOTDIR else { throw Failure(error) }
+            throw Self.malformed(
+                path, "it is not a directory", hint: "Extract a tar file first: mkdir copy && tar -xf FILE -C copy")
+        }
+        manifest = try Self.manifest(path, in: root)
+        container = try Failure.onFiles { () throws(FileError) in try root.directory("container") }
+        self.path = path
+        database =
+            manifest.files.contains { $0.path == ContainerLayout.database }
+            ? try SnapshotDatabase(in: container, of: manifest.group) : nil
+        copy = CopiedContainer(container, database: database?.backend)
+    }
+
+    /// The manifest is written last: a snapshot without it is incomplete.
+    private static func manifest(_ path: String, in root: Directory) throws(Failure) -> SnapshotManifest {
+        let bytes: [UInt8]
+        do throws(FileError) { bytes = try root.read(manifestName, limit: largestManifest) } catch {
+            guard error.code == .notFound else { throw Failure(error) }
+            throw malformed(path, "it has no \(manifestName), so it is incomplete or no snapshot")
+        }
+        guard let format = try? JSONDecoder().decode(SnapshotManifest.Format.self, from: Data(bytes)).format else {
+            throw malformed(path, "its \(manifestName) is damaged")
+        }
+        guard format == 1 else {
+            throw Failure(
+                .newerVersion, "snapshotFormat", "\(path) has format \(format) of snapshots",
+                hint: "Use a newer sealctl.")
+        }
+        guard let manifest = try? JSONDecoder().decode(SnapshotManifest.self, from: Data(bytes)) else {
+            throw malformed(path, "its \(manifestName) is damaged")
+        }
+        guard manifest.files.count <= maximumNames else {
+            throw malformed(path, "its \(manifestName) lists more than \(maximumNames) files")
+        }
+        return manifest
+    }
+
+    static func malformed(
+        _ path: String, _ reason: String,
+        hint: String = "Nothing was changed. Use a snapshot as sealctl snapshot has written it."
+    ) -> Failure {
+        Failure(.dataError, "snapshotMalformed", "\(path) is not restored: \(reason)", hint: hint)
+    }
+
+    // MARK: Names
+
+    /// The names of a snapshot's records.
+    struct Names {
+        fileprivate(set) var records: Set<RecordName> = []
+        /// Mailboxes of which a listed segment is missing or has another size, with its path.
+        fileprivate(set) var damagedMailboxes: [RecordName: String] = [:]
+        /// The number of files that are not restored: plain files, and streams.
+        fileprivate(set) var otherFiles = 0
+    }
+
+    /// Returns the names of the records, of which a mailbox may have messages only.
+    func names() throws(Failure) -> Names {
+        var names = Names()
+        for file in manifest.files {
+            if database == nil, let record = RecordFile.name(of: file.path) {
+                guard names.records.insert(record).inserted else {
+                    throw Self.malformed(path, "\(record) is listed twice")
+                }
+            } else if let mailbox = Self.mailbox(of: file.path) {
+                if !isComplete(file) { names.damagedMailboxes[mailbox.recordName] = file.path }
+            } else if !Self.isPartOfOthers(file.path) {
+                names.otherFiles += 1
+            }
+        }
+        if let database { try addNames(in: database.backend, to: &names) }
+        for file in manifest.files {
+            if let mailbox = Self.mailbox(of: file.path) { names.records.insert(mailbox.recordName) }
+        }
+        return names
+    }
+
+    private func addNames(in backend: any SealedBackend, to names: inout Names) throws(Failure) {
+        var last: BackendKey?
+        while true {
+            let heads = try Failure.onBackend("list", path) { () throws(BackendError) in
+                try backend.scan("", after: last, limit: Self.page)
+            }
+            for head in heads {
+                guard let record = try? RecordName(stored: head.key.name) else { continue }
+                names.records.insert(record)
+            }
+            guard names.records.count <= Self.maximumNames else {
+                throw Self.malformed(path, "its database has more than \(Self.maximumNames) records")
+            }
+            if heads.count < Self.page { return }
+            last = heads.last?.key
+        }
+    }
+
+    private static func mailbox(of path: String) -> MailboxName? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == ContainerLayout.mailboxes else { return nil }
+        return try? MailboxName(String(parts[1]))
+    }
+
+    /// Returns `true` for files that are restored with records, and for those that a container has of its own.
+    private static func isPartOfOthers(_ path: String) -> Bool {
+        path.hasPrefix(ContainerLayout.contents + "/") || ContainerLayout.isDatabase(path)
+            || path == ContainerLayout.backend || path == ContainerLayout.roster
+    }
+
+    private func isComplete(_ file: SnapshotManifest.File) -> Bool {
+        guard let facts = try? container.attributes(file.path) else { return false }
+        return facts.kind == .regular && facts.size == file.size
+    }
+}
+
+/// `manifest.json` of a snapshot, as far as it is used.
+struct SnapshotManifest: Decodable {
+    struct Format: Decodable {
+        let format: Int
+    }
+
+    struct File: Decodable {
+        /// The path below the container.
+        let path: String
+        let size: Int64
+    }
+
+    let group: String
+    let takenAt: String
+    let files: [File]
+}
+
+/// The database of records of a snapshot, in a directory of this process: SQLite writes beside the file that it opens.
+private final class SnapshotDatabase {
+    /// A file whose size is more times that on the disk would fill another disk.
+    private static let largestSparseness: Int64 = 64
+
+    let backend: any SealedBackend
+    private let place: TemporaryPlace
+
+    init(in container: Directory, of group: String) throws(Failure) {
+        let place = try TemporaryPlace()
+        try Self.copy(from: container, to: place.path)
+        guard let provider = try KnownBackend.sqlite.provider() else {
+            throw Failure(
+                .configuration, StoreError.Code.backendUnknown.rawValue, "the snapshot has a database", hint: "")
+        }
+        backend = try Failure.onBackend("open the database of", group) { [path = place.path] () throws(BackendError) in
+            try provider.open(BackendPlace(group: group, directory: path, isShared: false, isNew: false))
+        }
+        self.place = place
+    }
+
+    private static func copy(from container: Directory, to path: String) throws(Failure) {
+        let database = FilePath(ContainerLayout.database)
+        do throws(FileError) {
+            let file = try OpenFile(database.string, in: container)
+            guard file.facts.allocatedSize >= file.facts.size / largestSparseness else {
+                throw FileError(.tooLarge, operation: "copy", path: container.display(database.string))
+            }
+            let above = try Directory.open(path).makeDirectory(database.removingLastComponent().string, mode: 0o700)
+            let new = try NewFile.create(in: above, leaf: database.lastComponent?.string ?? "", mode: 0o600)
+            var position: Int64 = 0
+            while position < file.facts.size {
+                let part = try file.part(at: position)
+                try part.withRawBytes { bytes throws(FileError) in try new.write(bytes) }
+                position += Int64(part.count)
+            }
+            try new.commit(replacing: false, durability: .unsynced)
+        } catch { throw Failure(error) }
+    }
+}
