@@ -181,8 +181,8 @@ final class WatermarkLog: Sendable {
 
     /// The attributes of the file that has the name now, after a single look; nil if that fails.
     ///
-    /// They count only for a file that was opened in the checked directory and is held open: by whichever links the path
-    /// leads to it, it is that file.
+    /// They are compared with those of a file that was opened in the checked directory and is held open: no other file
+    /// has its number meanwhile, and links in the path do no harm.
     private var present: FileAttributes? {
         var status = stat()
         let result = path.withCString { fstatat(AT_FDCWD, $0, &status, AT_SYMLINK_NOFOLLOW) }

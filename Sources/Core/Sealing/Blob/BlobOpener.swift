@@ -135,7 +135,7 @@ package enum BlobOpener {
     /// trailer.
     @inline(__always)
     static func isPossible(plaintextSize: Int, _ flags: BlobFlags, isWhole: Bool = true) -> Bool {
-        // Not as one set of both: such a literal is built anew for each blob.
+        // Not as one set of both: such a literal is built for each blob.
         if !flags.contains(.tombstone), !flags.contains(.signed) { return true }
         let trailer = flags.contains(.signed) ? RecordTrailer.size : 0
         if flags.contains(.tombstone) { return isWhole && plaintextSize == trailer }
