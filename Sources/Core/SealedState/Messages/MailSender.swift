@@ -33,9 +33,15 @@ final class MailSender: Sendable {
         _ payload: RecordPayload, in store: SealedStore, _ request: WriteRequest
     ) throws(StoreError) -> UInt64 {
         try requireMessage(payload)
+        let isFirst = last.withLock { $0?.container != store.reader.anchor.number }
+        if isFirst {
+            // A producer without the right must not begin: its lane would be counted.
+            store.writer.refreshKeyring()
+            _ = try store.reader.requireRight(to: lane.place, deleting: false)
+        }
         // Before the lane's lock: both take the locks of records.
         store.writer.certifyIfNew(request)
-        if last.withLock({ $0?.container != store.reader.anchor.number }) { try begin(in: store, request) }
+        if isFirst { try begin(in: store, request) }
         let lock = try StoreError.onFiles("send to", mailbox.name) { () throws(FileError) in
             try store.reader.locks.lock(lane.place.lock, timeout: request.timeout, isCancelled: request.isCancelled)
         }
@@ -116,9 +122,6 @@ final class MailSender: Sendable {
     /// Notes the number before a producer's first message: from it readers count what is lost. A producer that may not
     /// write the mailbox's record begins without.
     private func begin(in store: SealedStore, _ request: WriteRequest) throws(StoreError) {
-        // A producer without the right must not begin: its lane would be counted.
-        store.writer.refreshKeyring()
-        _ = try store.reader.requireRight(to: lane.place, deleting: false)
         let state = try MailboxState.read(mailbox, in: store)
         let all = try store.mailSegments(of: mailbox)
         if state.lanes[producer] != nil || all[producer] != nil { return }
