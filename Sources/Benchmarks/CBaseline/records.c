@@ -89,19 +89,32 @@ static int take_lock(const struct cbaseline_target *target, struct stat *facts) 
     return -1;
 }
 
-// The size of the watermarks, by which our writers detect entries of other processes; -1 if it is unknown.
-static off_t watermarks_size(int folder, const char *leaf) {
+// The log of watermarks, which our writers hold open between writes; -1 before the first.
+static int watermarks = -1;
+static struct stat watermarks_facts;
+
+// Whether the log's name can be looked up. By its size our writers detect entries of other processes.
+static int look_for_watermarks(const struct cbaseline_target *target) {
     struct stat facts;
-    if (fstatat(folder, leaf, &facts, AT_SYMLINK_NOFOLLOW) == 0) return facts.st_size;
-    return errno == ENOENT ? 0 : -1;
+    return lstat(target->watermarks_path, &facts) == 0 || errno == ENOENT ? 0 : -1;
 }
 
-static int look_for_watermarks(const struct cbaseline_target *target) {
+static int has_watermarks(const struct cbaseline_target *target) {
+    return watermarks >= 0 && is_named(&watermarks_facts, AT_FDCWD, target->watermarks_path);
+}
+
+static int open_watermarks(const struct cbaseline_target *target) {
+    struct stat facts;
+    if (watermarks >= 0) close(watermarks);
+    watermarks = -1;
     int folder = open_folder(target->watermarks_folder);
-    if (folder < 0) return -1;
-    off_t size = watermarks_size(folder, target->watermarks_leaf);
+    if (folder < 0) return 0;
+    if (fstat(folder, &facts) == 0 && facts.st_uid == geteuid() && (facts.st_mode & 022) == 0) {
+        int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
+        watermarks = open_beneath(folder, target->watermarks_leaf, flags, 0600);
+    }
     close(folder);
-    return size < 0 ? -1 : 0;
+    return watermarks >= 0 && fstat(watermarks, &watermarks_facts) == 0 && S_ISREG(watermarks_facts.st_mode);
 }
 
 // The sequence of the stored authentic blob, 0 without a blob, or -1.
@@ -171,22 +184,9 @@ static void make_entry(uint8_t entry[128], const struct cbaseline_target *target
 
 static int append_watermark(const struct cbaseline_target *target, const uint8_t *blob, int durable) {
     uint8_t entry[128];
-    struct stat facts;
-    int done = 0;
     make_entry(entry, target, blob, durable);
-    int folder = open_folder(target->watermarks_folder);
-    if (folder < 0) return -1;
-    if (fstat(folder, &facts) == 0 && facts.st_uid == geteuid() && (facts.st_mode & 022) == 0 &&
-        watermarks_size(folder, target->watermarks_leaf) >= 0) {
-        int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK;
-        int file = open_beneath(folder, target->watermarks_leaf, flags, 0600);
-        done = file >= 0 && fstat(file, &facts) == 0 && S_ISREG(facts.st_mode) &&
-               write(file, entry, sizeof entry) == sizeof entry;
-        if (file >= 0) close(file);
-        done = done && watermarks_size(folder, target->watermarks_leaf) > 0;
-    }
-    close(folder);
-    return done ? 0 : -1;
+    if (!has_watermarks(target) && !open_watermarks(target)) return -1;
+    return write(watermarks, entry, sizeof entry) == sizeof entry && has_watermarks(target) ? 0 : -1;
 }
 
 // The steps between taking the lock and giving it back.

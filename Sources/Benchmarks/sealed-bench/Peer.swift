@@ -36,7 +36,7 @@ final class PeerFiles {
         let split = vault.lastIndex(of: "/") ?? vault.startIndex
         let names = [
             lockFile, folder, leaf, ".\(leaf).new", watermarks, "peer.marks", "\(folder)/\(leaf)",
-            String(vault[vault.index(after: split)...]),
+            String(vault[vault.index(after: split)...]), "\(watermarks)/peer.marks",
         ]
         vaultFolder = open(String(vault[..<split]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         vaultFront = .allocate(capacity: 512)
@@ -56,6 +56,7 @@ final class PeerFiles {
         target.pending_leaf = UnsafePointer(texts[3])
         target.watermarks_folder = UnsafePointer(texts[4])
         target.watermarks_leaf = UnsafePointer(texts[5])
+        target.watermarks_path = UnsafePointer(texts[8])
         target.vault_folder = vaultFolder
         target.vault_leaf = UnsafePointer(texts[7])
         target.vault_front = UnsafePointer(vaultFront.baseAddress)

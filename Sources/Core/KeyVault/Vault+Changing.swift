@@ -213,39 +213,3 @@ extension VaultError {
         return .noPersons(subject)
     }
 }
-
-/// Entries of the access log.
-extension Vault {
-    /// Logs an event that is no change. A log that cannot be written does not make it fail.
-    func note(_ event: AccessEvent, subject: [UInt8]? = nil, outcome: AccessOutcome = .succeeded) {
-        guard options.accessLog != .off else { return }
-        let head = heldContents.serviceHead
-        let write = VaultWrite(.service, period: head?.period ?? 0, generation: head?.generation ?? 0)
-        let entry = NewEntry(event: event, outcome: outcome, generation: write.encoded, subject: subject)
-        _ = try? log.append(entry) { (try? current()) != nil }
-    }
-
-    /// Logs a change before it is written.
-    ///
-    /// - Parameters:
-    ///   - mayBeUnlogged: Whether the change is made even if the log cannot be written, under any policy.
-    ///   - isKeyNewest: Whether the log's key was read under the vault's lock.
-    /// - Returns: The log's head with the entry, and the number of its key; `nil` if the log is off, or could not be
-    ///   written and need not be.
-    /// - Throws: `VaultError` `.logFailed`.
-    func noteChange(
-        _ event: AccessEvent, _ subject: [UInt8]?, _ write: VaultWrite, mayBeUnlogged: Bool, isKeyNewest: Bool
-    ) throws(VaultError) -> (AccessLogHead, UInt32)? {
-        guard options.accessLog != .off else { return nil }
-        do throws(FileError) {
-            let entry = NewEntry(event: event, outcome: .intended, generation: write.encoded, subject: subject)
-            let head = try log.append(entry, isNewest: isKeyNewest, durable: true) { false }
-            return (head, log.keyNumber)
-        } catch {
-            guard options.accessLog == .requiredForChanges, !mayBeUnlogged else { return nil }
-            throw VaultError(
-                .logFailed, "change the vault", path, "Its access log cannot be written: \(error)",
-                advice: "Free space for it, or allow changes that are not logged.", underlying: error)
-        }
-    }
-}

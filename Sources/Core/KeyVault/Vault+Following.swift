@@ -1,4 +1,5 @@
 package import CryptoPrimitives
+internal import Glibc
 package import Sealing
 internal import SharedFiles
 internal import Synchronization
@@ -254,7 +255,9 @@ extension Vault {
     private func isUnchanged(since known: VaultContents) throws(VaultError) -> Bool {
         for (leaf, mark) in zip(VaultPlace.leaves, known.marks) where !mark.isEmpty {
             do throws(FileError) {
-                if try directory.readPrefix(leaf, count: mark.count).bytes != mark { return false }
+                let front = try directory.readPrefix(leaf, count: mark.count).bytes
+                let isSame = front.count == mark.count && memcmp(front, mark, mark.count) == 0
+                if !isSame { return false }
             } catch {
                 // Another entry has the name now: reading it reports the kind.
                 if [.notFound, .notRegularFile, .unsafePath].contains(error.code) { return false }

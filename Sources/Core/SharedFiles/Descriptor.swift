@@ -283,13 +283,7 @@ extension Descriptor {
 extension Directory {
     /// Returns whether a file of any kind has that name; throws if that can't be determined.
     package func exists(_ relative: String) throws(FileError) -> Bool {
-        do throws(FileError) {
-            _ = try attributes(relative)
-            return true
-        } catch {
-            guard error.code == .notFound else { throw error }
-            return false
-        }
+        try presentAttributes(relative) != nil
     }
 }
 

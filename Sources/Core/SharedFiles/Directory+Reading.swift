@@ -60,10 +60,41 @@ extension Directory {
     }
 
     package func attributes(ofLeaf leaf: UnsafePointer<CChar>) throws(FileError) -> FileAttributes {
+        if let attributes = try presentAttributes(ofLeaf: leaf) { return attributes }
+        throw error(ENOENT, "examine", String(cString: leaf))
+    }
+
+    /// Returns the attributes of a name; nil if it is missing. That costs no text of an error, which would be longer
+    /// than the look.
+    package func presentAttributes(_ relative: String) throws(FileError) -> FileAttributes? {
+        if relative == "." { return try descriptor.attributes() }
+        do throws(FileError) {
+            let (parent, leaf) = try parent(of: relative, "examine")
+            return try parent.presentAttributes(ofLeaf: leaf)
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return nil
+        }
+    }
+
+    private func presentAttributes(ofLeaf leaf: UnsafePointer<CChar>) throws(FileError) -> FileAttributes? {
         var status = stat()
         let result = uninterrupted { fstatat(descriptor.rawValue, leaf, &status, AT_SYMLINK_NOFOLLOW) }
+        if result == -ENOENT { return nil }
         if result < 0 { throw error(-result, "examine", String(cString: leaf)) }
         return FileAttributes(status)
+    }
+
+    /// Returns the attributes of a name after a single lookup; nil if that fails.
+    ///
+    /// Links in the path above it are followed. That is harmless where the result is compared with the attributes of a
+    /// file that was opened without them, and that is still open.
+    package func lookUp(_ relative: String) -> FileAttributes? {
+        var status = stat()
+        let result = relative.withCString { leaf in
+            uninterrupted { fstatat(descriptor.rawValue, leaf, &status, AT_SYMLINK_NOFOLLOW) }
+        }
+        return result == 0 ? FileAttributes(status) : nil
     }
 
     /// Returns the open file and its attributes; the caller closes it.

@@ -65,12 +65,13 @@ package final class Directory: Sendable {
 
     private static func open(_ path: FilePath, followingLast: Bool) throws(FileError) -> Directory {
         let flags = followingLast ? directoryFlags : directoryFlags | O_NOFOLLOW
-        let opened = uninterrupted { openat(AT_FDCWD, path.string, flags | O_CLOEXEC, 0) }
-        if opened >= 0 { return Directory(path: path.string, owning: opened) }
+        let text = path.string
+        let opened = uninterrupted { openat(AT_FDCWD, text, flags | O_CLOEXEC, 0) }
+        if opened >= 0 { return Directory(path: text, owning: opened) }
         // For a link as the last component the kernel returns ENOTDIR; report it as a link.
         var status = stat()
-        let isLink = opened == -ENOTDIR && lstat(path.string, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
-        throw FileError(errno: isLink ? ELOOP : -opened, operation: "open the directory", path: path.string)
+        let isLink = opened == -ENOTDIR && lstat(text, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        throw FileError(errno: isLink ? ELOOP : -opened, operation: "open the directory", path: text)
     }
 }
 
@@ -295,8 +296,7 @@ extension Directory {
 enum RelativePath {
     /// Rejects absolute paths and `..` as `unsafePath`; empty and `.` segments and NUL as `invalidName`.
     static func check(_ path: String, _ operation: String, in directory: Directory) throws(FileError) {
-        // Reads contiguous bytes directly, since every call with a path comes through here.
-        switch path.utf8.withContiguousStorageIfAvailable(fault) ?? fault(in: path.utf8) {
+        switch path.withBytes(fault) {
         case .none: return
         case .absolute:
             throw FileError(
@@ -310,36 +310,45 @@ enum RelativePath {
         case none, absolute, upward, malformed
     }
 
-    private static func fault(in path: some Sequence<UInt8>) -> Fault {
-        var isFirst = true
-        var length = 0
-        var dots = 0
-        for byte in path {
-            switch byte {
-            case UInt8(ascii: "/"):
-                let fault = isFirst ? .absolute : fault(ofSegment: length, dots)
-                if fault != .none { return fault }
-                (length, dots) = (-1, 0)
-            case UInt8(ascii: "."): dots += 1
-            case 0: return .malformed
-            default: break
-            }
-            length += 1
-            isFirst = false
+    private static func fault(in path: UnsafeBufferPointer<UInt8>) -> Fault {
+        var start = 0
+        for index in 0..<path.count {
+            let byte = path[index]
+            // Letters and digits are above both.
+            guard byte <= UInt8(ascii: "/") else { continue }
+            if byte == 0 { return .malformed }
+            guard byte == UInt8(ascii: "/") else { continue }
+            if index == 0 { return .absolute }
+            let fault = fault(ofSegment: start..<index, of: path)
+            if fault != .none { return fault }
+            start = index + 1
         }
-        return fault(ofSegment: length, dots)
+        return fault(ofSegment: start..<path.count, of: path)
     }
 
-    /// Checks a segment by its length and the number of its dots: empty, `.` and `..` are rejected.
-    private static func fault(ofSegment length: Int, _ dots: Int) -> Fault {
-        guard length == dots && length <= 2 else { return .none }
-        return length == 2 ? .upward : .malformed
+    /// Rejects the segments that are empty, `.` and `..`.
+    private static func fault(ofSegment range: Range<Int>, of path: UnsafeBufferPointer<UInt8>) -> Fault {
+        guard range.count <= 2, range.allSatisfy({ path[$0] == UInt8(ascii: ".") }) else { return .none }
+        return range.count == 2 ? .upward : .malformed
     }
 
     /// Returns the part before the last `/`, if any, and the part after it.
     static func split(_ path: String) -> (parent: String?, leaf: String) {
-        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return (nil, path) }
-        return (String(path[..<slash]), String(path[path.utf8.index(after: slash)...]))
+        let count = path.withBytes { bytes in
+            var count = bytes.count
+            while count > 0, bytes[count - 1] != UInt8(ascii: "/") { count -= 1 }
+            return count
+        }
+        if count == 0 { return (nil, path) }
+        let leaf = path.utf8.index(path.startIndex, offsetBy: count)
+        return (String(path[..<path.utf8.index(before: leaf)]), String(path[leaf...]))
+    }
+}
+
+extension String {
+    /// Runs a closure with the bytes, which are read directly: every call with a path comes through here.
+    fileprivate func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        utf8.withContiguousStorageIfAvailable(body) ?? Array(utf8).withUnsafeBufferPointer(body)
     }
 }
 

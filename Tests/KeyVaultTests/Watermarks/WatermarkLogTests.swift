@@ -255,6 +255,27 @@ import Testing
         #expect(try mine.news().count == 2)
     }
 
+    /// The file is held open between appends.
+    @Test func anAppendGoesToTheFileThatHasTheNameNow() throws {
+        let mine = log()
+        try mine.append([entry(1, 5)])
+        try mine.append([entry(1, 6)])
+        #expect(floors() == [1: 6])
+        let key = secret.withRawBytes { SecretBytes(copying: $0) }
+        try SystemFile.write(path + ".new", entry(2, 3).encoded(key: key))
+        #expect(rename(path + ".new", path) == 0)
+        try mine.append([entry(1, 7)])
+        #expect(floors() == [1: 7, 2: 3])
+        unlink(path)
+        try mine.append([entry(1, 8)])
+        #expect(floors() == [1: 8])
+        #expect(rename(place.path("Watermarks"), place.path("Moved")) == 0)
+        try mine.append([entry(1, 9)])
+        #expect(floors() == [1: 9])
+        try mine.append([entry(1, 10)])
+        #expect(floors() == [1: 10])
+    }
+
     // MARK: Compaction
 
     @Test func compactionKeepsEveryFloorOfNowAndOfAfterARestart() throws {

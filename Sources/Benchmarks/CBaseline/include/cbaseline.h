@@ -46,6 +46,7 @@ struct cbaseline_target {
     const char *pending_leaf;
     const char *watermarks_folder;
     const char *watermarks_leaf;
+    const char *watermarks_path;
     uint8_t watermarks_key[32];
     // The vault's directory and name, and what its file began with when its key was read: a writer looks at it again.
     int vault_folder;

@@ -57,38 +57,3 @@ extension GroupRegistry {
         return entry != copy
     }
 }
-
-/// The kind of a container's name.
-public enum ContainerStyle: String, Hashable, Sendable, CaseIterable {
-    /// The group's identifier.
-    case named
-    /// Random digits, which a group keeps until its last member is removed or it is reset.
-    case opaque
-
-    /// The standard directories of every new container of this style.
-    var directories: [GroupContainer.StandardDirectory] {
-        switch self {
-        case .named: GroupContainer.StandardDirectory.allCases
-        case .opaque: [.caches]
-        }
-    }
-}
-
-/// The creation of a group's container, as one of Apple's two systems documents it.
-///
-/// The behaviour applies only if there is no container yet. An existing one keeps its style for every caller.
-public enum ContainerBehavior: String, Hashable, Sendable, CaseIterable {
-    /// The container has the group's identifier as its name, gets all standard directories and is never removed.
-    case macOS
-    /// The container has a random name, gets only `Library/Caches`, and is removed with the last of its member
-    /// programs.
-    case iOS
-
-    /// The style of a container created with this behaviour.
-    public var style: ContainerStyle {
-        switch self {
-        case .macOS: .named
-        case .iOS: .opaque
-        }
-    }
-}

@@ -48,11 +48,7 @@ package final class QuotaGate: Sendable {
     package func admit(
         _ relative: String, size: Int, isDeletion: Bool = false, replacing existing: (() -> Int)? = nil
     ) throws(FileError) {
-        let copy: FileAttributes
-        do throws(FileError) { copy = try root.attributes(ContainerLayout.metadata) } catch {
-            if error.code == .notFound { return }
-            throw error
-        }
+        guard let copy = try root.presentAttributes(ContainerLayout.metadata) else { return }
         try state.withLock { (state) throws(FileError) in
             if state.copy != copy { try read(copy, &state) }
             guard let limit = state.entry?.quota, !isDeletion else { return }

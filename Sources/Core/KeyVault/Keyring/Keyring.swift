@@ -2,7 +2,7 @@ internal import CryptoPrimitives
 package import Sealing
 
 /// The available sealing keys of one access group, by id: an immutable snapshot.
-package struct Keyring: SealingKeySource {
+package final class Keyring: SealingKeySource {
     private let keys: [KeyID: SealingKey]
     /// All key ids of *when unlocked*, including unavailable ones.
     private let whenUnlocked: Set<KeyID>

@@ -25,6 +25,7 @@ final class WatermarkLog: Sendable {
         /// Held open, so that no later file gets its inode number and is mistaken for it.
         var file: Descriptor?
         var inode: UInt64 = 0
+        var device: UInt64 = 0
         /// The end of the last entry that was read.
         var offset: Int64 = 0
         /// The file's size at the last look.
@@ -33,10 +34,15 @@ final class WatermarkLog: Sendable {
         var compaction = WatermarkLog.compactionSize
         /// `true` if the note for a lost file was found or left.
         var isMarked = false
+        /// The file that this process has appended to, held open for the next append.
+        var appended: Descriptor?
+        /// The attributes of that file when it was opened.
+        var appendedFacts: FileAttributes?
     }
 
     let directoryPath: FilePath
     let leaf: String
+    private let path: String
     let key: SecretBytes
     let marker: WatermarkMarker?
     /// The file in the other directory of memories. Its entries count as well, and it is only read.
@@ -53,6 +59,7 @@ final class WatermarkLog: Sendable {
     ) {
         self.directoryPath = directoryPath
         self.leaf = leaf
+        path = directoryPath.appending(leaf).string
         self.key = key
         self.marker = marker
         self.other = other
@@ -141,12 +148,13 @@ final class WatermarkLog: Sendable {
         }
     }
 
-    /// Returns the states that other processes have added since the last look. Without news it costs one check of the
-    /// file's size.
+    /// Returns the states that other processes have added since the last look. Without news it costs one look at the
+    /// file's name.
     ///
     /// - Throws: `FileError` if the file cannot be read; all of it is news again at the next look.
     func news() throws(FileError) -> [NameTag: AcceptedState] {
         try position.withLock { position throws(FileError) in
+            if isSeen(position) { return [:] }
             do throws(FileError) {
                 let directory = try Directory.openOwn(directoryPath)
                 if case .unreadable = tableState { lookForTable(in: directory) }
@@ -164,10 +172,28 @@ final class WatermarkLog: Sendable {
     /// Returns the same of the other directory's file. One that cannot be read does not count.
     func newsElsewhere() -> [NameTag: AcceptedState] { other.flatMap { try? $0.news() } ?? [:] }
 
+    /// The file that was read to its end still has the name and its size, and the table needs no look.
+    private func isSeen(_ position: borrowing Position) -> Bool {
+        if case .unreadable = tableState { return false }
+        guard position.inode != 0, let facts = present else { return false }
+        return facts.inode == position.inode && facts.device == position.device && facts.size == position.size
+    }
+
+    /// The attributes of the file that has the name now, after a single look; nil if that fails.
+    ///
+    /// They are compared with those of a file that was opened in the checked directory and is held open: no other file
+    /// has its number meanwhile, and links in the path do no harm.
+    private var present: FileAttributes? {
+        var status = stat()
+        let result = path.withCString { fstatat(AT_FDCWD, $0, &status, AT_SYMLINK_NOFOLLOW) }
+        return result == 0 ? FileAttributes(status) : nil
+    }
+
     /// Adds entries in one write.
     func append(_ entries: [WatermarkEntry]) throws(FileError) {
-        let directory = try Directory.createOwn(directoryPath)
         let bytes = entries.flatMap { $0.encoded(key: key) }
+        if try appendToOpen(bytes) { return }
+        let directory = try Directory.createOwn(directoryPath)
         // Only immediately consecutive compactions cause another round.
         for _ in 0..<32 {
             if try append(bytes, in: directory) { return }
@@ -177,6 +203,32 @@ final class WatermarkLog: Sendable {
 }
 
 extension WatermarkLog {
+    /// Adds bytes to the file that this process appended to before.
+    ///
+    /// - Returns: `false` if the name may denote another file by now, or if the file is to be compacted.
+    private func appendToOpen(_ bytes: [UInt8]) throws(FileError) -> Bool {
+        try position.withLock { position throws(FileError) in
+            guard marker == nil || position.isMarked, let known = position.appendedFacts, let before = present,
+                before.isSameFile(as: known), before.size > 0,
+                before.size + Int64(bytes.count) <= position.compaction
+            else { return false }
+            try bytes.withRawBytes { bytes throws(FileError) in try position.appended?.write(bytes) }
+            guard let after = present, after.isSameFile(as: known) else { return false }
+            Self.passOwn(bytes.count, from: before, to: after, &position)
+            return true
+        }
+    }
+
+    /// Own entries are no news to this process, but only if no other process appended meanwhile.
+    private static func passOwn(
+        _ count: Int, from before: FileAttributes, to after: FileAttributes, _ position: inout Position
+    ) {
+        let isAlone = position.size == before.size && after.size == before.size + Int64(count)
+        if isAlone && position.inode == before.inode && position.offset == position.size {
+            (position.offset, position.size) = (after.size, after.size)
+        }
+    }
+
     /// - Returns: `false` if a compaction replaced the file meanwhile, perhaps before it read these bytes.
     private func append(_ bytes: [UInt8], in directory: Directory) throws(FileError) -> Bool {
         let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK
@@ -188,24 +240,23 @@ extension WatermarkLog {
         if before.size == 0 { try noteLoss(of: file, in: directory) }
         try bytes.withRawBytes { bytes throws(FileError) in try file.write(bytes) }
         guard let after = try? directory.attributes(leaf), after.inode == before.inode else { return false }
+        var kept: Descriptor? = consume file
         position.withLock { position in
-            mark(file, in: directory, &position)
-            // Our own entries are no news to us, but only if no other process appended meanwhile.
-            let isAlone = position.size == before.size && after.size == before.size + Int64(bytes.count)
-            if isAlone && position.inode == before.inode && position.offset == position.size {
-                (position.offset, position.size) = (after.size, after.size)
-            }
+            if let number = kept?.rawValue { mark(number, in: directory, &position) }
+            Self.passOwn(bytes.count, from: before, to: after, &position)
             if after.size > position.compaction { compact(in: directory, &position) }
+            position.appended = kept.take()
+            position.appendedFacts = before
         }
         return true
     }
 
     /// Leaves the note that distinguishes a lost file from a first contact. The file reaches the disk before it, so
     /// that a power loss does not look like a loss.
-    private func mark(_ file: borrowing Descriptor, in directory: Directory, _ position: inout Position) {
+    private func mark(_ file: Int32, in directory: Directory, _ position: inout Position) {
         guard let marker, !position.isMarked else { return }
         position.isMarked = marker.exists
-        guard !position.isMarked, fdatasync(file.rawValue) == 0, (try? directory.syncNames()) != nil else { return }
+        guard !position.isMarked, fdatasync(file) == 0, (try? directory.syncNames()) != nil else { return }
         position.isMarked = (try? marker.leave()) != nil
     }
 
@@ -249,7 +300,7 @@ extension WatermarkLog {
             let file = try directory.openForReading(leaf)
             facts = try file.attributes()
             position.file = consume file
-            position.inode = facts.inode
+            (position.inode, position.device) = (facts.inode, facts.device)
             position.offset = 0
         }
         if facts.size < position.offset { position.offset = 0 }

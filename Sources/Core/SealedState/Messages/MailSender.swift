@@ -14,15 +14,16 @@ final class MailSender: Sendable {
     private let mailbox: MailboxName
     private let producer: String
     private let limits: MailLimits
+    private let lane: MailLane
     /// The segment that got the last message, still open.
     private let last = Mutex<OpenSegment?>(nil)
 
-    init(_ mailbox: MailboxName, _ producer: String, _ limits: MailLimits) throws(StoreError) {
+    /// - Throws: `StoreError` `.invalidName` for a producer that no lane can have.
+    init(_ mailbox: MailboxName, _ producer: String, in group: AppGroup, _ limits: MailLimits) throws(StoreError) {
         self.mailbox = mailbox
         self.producer = producer
         self.limits = limits
-        // Throws for a producer that no lane can have.
-        _ = try mailbox.lane(of: producer)
+        lane = try MailLane(mailbox, producer, in: group)
     }
 
     /// Appends a message.
@@ -31,24 +32,28 @@ final class MailSender: Sendable {
     func send(
         _ payload: RecordPayload, in store: SealedStore, _ request: WriteRequest
     ) throws(StoreError) -> UInt64 {
-        let lane = try MailLane(mailbox, producer, in: store.group)
         try requireMessage(payload)
-        store.writer.refreshKeyring()
-        let grant = try store.reader.requireRight(to: lane.place, deleting: false)
+        let isFirst = last.withLock { $0?.container != store.reader.anchor.number }
+        if isFirst {
+            // A producer without the right must not begin: its lane would be counted.
+            store.writer.refreshKeyring()
+            _ = try store.reader.requireRight(to: lane.place, deleting: false)
+        }
         // Before the lane's lock: both take the locks of records.
         store.writer.certifyIfNew(request)
-        if last.withLock({ $0?.container != store.reader.anchor.number }) { try begin(lane, in: store, request) }
+        if isFirst { try begin(in: store, request) }
         let lock = try StoreError.onFiles("send to", mailbox.name) { () throws(FileError) in
             try store.reader.locks.lock(lane.place.lock, timeout: request.timeout, isCancelled: request.isCancelled)
         }
-        // Read under the lock: a rotation that has completed waited for it.
+        // Read under the lock: a rotation that has completed waited for it. The right is judged by the same look.
         let key = try store.reader.keys.activeKey(for: .afterFirstUnlock)
+        let grant = try store.reader.requireRight(to: lane.place, deleting: false)
         let cached = last.withLock { $0.take() }
         var segment: OpenSegment
         if let cached, cached.isUsable(lane, for: key, in: store) {
             segment = cached
         } else {
-            segment = try find(lane, for: key, in: store)
+            segment = try find(for: key, in: store)
         }
         if segment.next > segment.room {
             do throws(StoreError) { segment.room = try room(for: segment.next, in: store) } catch {
@@ -116,7 +121,7 @@ final class MailSender: Sendable {
 
     /// Notes the number before a producer's first message: from it readers count what is lost. A producer that may not
     /// write the mailbox's record begins without.
-    private func begin(_ lane: MailLane, in store: SealedStore, _ request: WriteRequest) throws(StoreError) {
+    private func begin(in store: SealedStore, _ request: WriteRequest) throws(StoreError) {
         let state = try MailboxState.read(mailbox, in: store)
         let all = try store.mailSegments(of: mailbox)
         if state.lanes[producer] != nil || all[producer] != nil { return }
@@ -138,14 +143,12 @@ final class MailSender: Sendable {
     }
 
     /// Finds the producer's last segment, cuts what a killed sender left, and determines the next number.
-    private func find(
-        _ lane: MailLane, for key: SealingKey, in store: SealedStore
-    ) throws(StoreError) -> OpenSegment {
+    private func find(for key: SealingKey, in store: SealedStore) throws(StoreError) -> OpenSegment {
         store.watermarks.refresh()
         let state = try MailboxState.read(mailbox, in: store)
         let firsts = try store.mailSegments(of: mailbox)[producer] ?? []
         let known = store.knownMail(lane, state.lane(producer))
-        let (last, number) = try lastAuthentic(of: firsts, lane, known, in: store)
+        let (last, number) = try lastAuthentic(of: firsts, known, in: store)
         let next = store.nextMail(after: max(number, known))
         guard next <= MailSegmentName.largest else {
             throw StoreError(
@@ -164,7 +167,7 @@ final class MailSender: Sendable {
     /// Returns the last segment with an authentic cover, and the last authentic number of all segments, or 0. Names and
     /// numbers that are not authentic count for nothing: a forged one would end the lane.
     private func lastAuthentic(
-        of numbers: [UInt64], _ lane: MailLane, _ known: UInt64, in store: SealedStore
+        of numbers: [UInt64], _ known: UInt64, in store: SealedStore
     ) throws(StoreError) -> (MailSegment?, UInt64) {
         var highest: UInt64 = 0
         for first in numbers.reversed() {
@@ -215,10 +218,10 @@ private struct OpenSegment {
     /// Returns `true` if the next message belongs into the segment, and no other program has sent since this one did.
     func isUsable(_ lane: MailLane, for key: SealingKey, in store: SealedStore) -> Bool {
         guard let path, let file, size < MailSegment.fullSize, keyID == key.id,
-            let facts = try? file.attributes(), facts.size == size,
-            (store.watermarks.mark(of: lane.place.context.nameTag)?.sequence ?? 0) < next
+            (store.watermarks.mark(of: lane.place.context.nameTag)?.sequence ?? 0) < next,
+            let facts = store.container.root.lookUp(path)
         else { return false }
-        return (try? store.container.root.attributes(path))?.isSameFile(as: facts) == true
+        return facts.size == size && facts.isSameFile(as: file.facts)
     }
 
     mutating func create(
@@ -264,18 +267,19 @@ private struct OpenSegment {
 /// A segment's file, open for appending.
 private final class SegmentFile: Sendable {
     private let descriptor: Descriptor
+    /// The attributes when it was opened.
+    let facts: FileAttributes
 
     init(_ path: String, in root: Directory) throws(FileError) {
         let flags = O_WRONLY | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let number = openBeneath(root.descriptor.rawValue, path, flags)
         guard number >= 0 else { throw root.error(errno, "append to", path) }
         descriptor = Descriptor(owning: number, path: root.display(path))
-        guard try descriptor.attributes().kind == .regular else {
+        facts = try descriptor.attributes()
+        guard facts.kind == .regular else {
             throw FileError(.notRegularFile, operation: "append to", path: root.display(path))
         }
     }
-
-    func attributes() throws(FileError) -> FileAttributes { try descriptor.attributes() }
 
     func write(_ bytes: UnsafeRawBufferPointer) throws(FileError) { try descriptor.write(bytes) }
 

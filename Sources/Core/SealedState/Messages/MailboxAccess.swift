@@ -23,7 +23,7 @@ package final class MailboxAccess: Sendable {
         self.producer = producer ?? Self.programName
         self.store = store
         limits = MailLimits(options)
-        sender = try MailSender(mailbox, self.producer, limits)
+        sender = try MailSender(mailbox, self.producer, in: store.group, limits)
         receiver = MailReceiver(mailbox, limits)
     }
 

@@ -154,7 +154,7 @@ extension RecordReader {
             // It was on the disk before the container had its name, or before a writer went on.
             if accepting { acknowledge(blob.opened.header) }
         } catch {
-            isKnown = error.isRejection || error.code == .absent
+            isKnown = error.code == .absent || error.isRejection
             if !isKnown { floor = certificate.last }
             // Another process of this user may have accepted it.
             watermarks.refresh()

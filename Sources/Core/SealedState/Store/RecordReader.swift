@@ -17,6 +17,8 @@ package final class RecordReader: Sendable {
     let backend: any SealedBackend
     /// The backend, if it is that of files.
     let files: FileBackend?
+    /// The backend compares the conditions of writes: another machine may write.
+    let isCompared: Bool
     /// The space of the container, for a backend that has its data there and is not that of files.
     let space: BackendSpace?
     /// The container's place, and its locks.
@@ -45,6 +47,7 @@ package final class RecordReader: Sendable {
         let other = try Self.backend(of: container, files, locks, options.backend, creating: creating)
         self.files = other == nil ? files : nil
         backend = other ?? files
+        isCompared = other?.traits.comparesConditions ?? false
         space = other == nil || options.backend?.name == nil ? nil : BackendSpace(of: container)
         watches = BackendWatches(of: backend)
         var options = options
@@ -63,6 +66,7 @@ package final class RecordReader: Sendable {
         self.options = options
         (group, containerPath, places, keys) = (reader.group, reader.containerPath, reader.places, reader.keys)
         (backend, files, watches, space) = (reader.backend, reader.files, reader.watches, reader.space)
+        isCompared = reader.isCompared
         (anchor, locks, certificate) = (reader.anchor, reader.locks, reader.certificate)
         (watermarks, authority, lastGood) = (reader.watermarks, reader.authority, reader.lastGood)
     }
@@ -115,9 +119,6 @@ extension RecordReader {
         let blob = held.bytes
         return AcceptedBlob(opened: try openWhole(blob, "read", place, limit: limit), sealed: blob, held: held)
     }
-
-    /// The backend compares the conditions of writes: another machine may write.
-    var isCompared: Bool { files == nil && backend.traits.comparesConditions }
 
     /// Reads the blob in a place; returns nil if there is no blob.
     func held(at place: RecordPlace, _ operation: String = "read") throws(StoreError) -> (any HeldBlob)? {

@@ -48,7 +48,10 @@ extension ValidityPeriod {
 }
 
 extension Duration {
-    var seconds: Double { Double(components.seconds) + Double(components.attoseconds) / 1e18 }
+    var seconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
 }
 
 /// The check that a value is currently valid: the only decision that depends on time.
