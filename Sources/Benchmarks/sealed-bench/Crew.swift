@@ -12,13 +12,17 @@ final class Crew {
     private static let option = "--crew"
 
     private let results: (reader: Int32, writer: Int32)
+    private let reports: Int
     private var inputs: [Int32] = []
     private var processes: [pid_t] = []
 
     /// Starts the programs, and waits until each has opened the store.
     ///
-    /// - Parameter arguments: Returns the arguments of a program by its number.
-    init(_ count: Int, _ arguments: (Int) -> [String]) throws {
+    /// - Parameters:
+    ///   - reports: The number of reports of a program in each turn.
+    ///   - arguments: Returns the arguments of a program by its number.
+    init(_ count: Int, reports: Int = 1, _ arguments: (Int) -> [String]) throws {
+        self.reports = reports
         results = try Self.makePipe()
         for number in 0..<count {
             let input = try Self.makePipe()
@@ -56,7 +60,7 @@ final class Crew {
 
     /// Waits until every program has finished its turn.
     func wait() throws {
-        var missing = processes.count
+        var missing = processes.count * reports
         var bytes = [UInt8](repeating: 0, count: 256)
         while missing > 0 {
             var ready = pollfd(fd: results.reader, events: Int16(POLLIN), revents: 0)
@@ -73,8 +77,10 @@ extension Crew {
         arguments("write", filled, name, updates)
     }
 
-    /// The arguments of a program that reports each new value of a record.
-    static func watching(_ filled: FilledStore, _ name: String) -> [String] { arguments("watch", filled, name, 0) }
+    /// The arguments of a program with a number of watchers, each of which reports each new value of a record.
+    static func watching(_ filled: FilledStore, _ name: String, watchers: Int) -> [String] {
+        arguments("watch", filled, name, watchers)
+    }
 
     /// The arguments of a program that reads random records, and ends.
     static func reading(_ filled: FilledStore, _ reads: Int) -> [String] {
@@ -94,7 +100,7 @@ extension Crew {
             group: try AppGroup(Workspace.groupName), in: GroupsHome(root: arguments[2]), options: kind.options)
         switch arguments[1] {
         case "write": try write(store, arguments[4], count)
-        case "watch": try watch(store, arguments[4])
+        case "watch": try watch(store, arguments[4], count)
         default: try read(store, Int(arguments[4]) ?? 0, count)
         }
         return true
@@ -109,9 +115,11 @@ extension Crew {
         }
     }
 
-    private static func watch(_ store: SealedStore, _ name: String) throws {
-        let updates = try store.updates(of: Entry.self, named: name)
-        Task { for await update in updates where update.value != nil { report() } }
+    private static func watch(_ store: SealedStore, _ name: String, _ watchers: Int) throws {
+        for _ in 0..<watchers {
+            let updates = try store.updates(of: Entry.self, named: name)
+            Task { for await update in updates where update.value != nil { report() } }
+        }
         while awaitTurn() {}
     }
 

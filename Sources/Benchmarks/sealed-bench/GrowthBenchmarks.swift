@@ -10,7 +10,7 @@ struct GrowthBenchmarks {
     private static let recordCounts = [1, 100, 10_000, 100_000]
     private static let writerCounts = [1, 4, 16, 64]
     /// The programs of both backends run at once, and a user may have 128 that watch (inotify(7)).
-    private static let watcherCounts = [1, 10, 50]
+    private static let watchers: [(programs: Int, each: Int)] = [(1, 1), (10, 1), (50, 1), (50, 2)]
     /// The updates of one turn, by all writers together.
     private static let updatesPerTurn = 64
 
@@ -119,14 +119,20 @@ struct GrowthBenchmarks {
 
     // MARK: Watchers
 
-    /// Programs that watch one record: the time from the beginning of a write until all have read the new value.
+    /// Watchers of one record: the time from the beginning of a write until all have the new value.
     private func watch(in runner: inout Runner) throws {
         let rounds = max(5, runner.options.rounds / 5)
-        for count in Self.watcherCounts {
-            try runner.measure("growth: notify \(count) watching \(count == 1 ? "program" : "programs")") { operation in
+        for (count, watchers) in Self.watchers {
+            let kind =
+                watchers == 1
+                ? "\(count) watching \(count == 1 ? "program" : "programs")"
+                : "\(count * watchers) watchers in \(count) programs"
+            try runner.measure("growth: notify \(kind)") { operation in
                 let (ours, peer) = try Self.fill(100, in: parent)
                 let name = FilledStore.name(0)
-                let crews = try [ours, peer].map { filled in try Crew(count) { _ in Crew.watching(filled, name) } }
+                let crews = try [ours, peer].map { filled in
+                    try Crew(count, reports: watchers) { _ in Crew.watching(filled, name, watchers: watchers) }
+                }
                 func notify(_ filled: FilledStore, _ crew: Crew) throws {
                     try filled.store.update(Entry.self, named: name, durability: .unsynced) { $0.count += 1 }
                     try crew.wait()

@@ -100,7 +100,7 @@ struct ItemBenchmarks {
 }
 
 /// A file with one sealed blob for the C side.
-private final class RawBlob {
+final class RawBlob {
     private static let leaf = "raw.sealed"
     private let directory: Int32
     private let place: cbaseline_place

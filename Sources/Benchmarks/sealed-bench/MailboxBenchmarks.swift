@@ -13,9 +13,12 @@ private struct HandedItem: SealedRecord {
     var from = "com.example.app.share"
 }
 
-/// Sending against an append and a sync of as many bytes, taking and acknowledging, and opening beside many messages.
+/// Sending against an append and a sync of as many bytes, taking and acknowledging, opening beside many messages, and
+/// what handled messages leave behind.
 struct MailboxBenchmarks {
     private static let waiting = 10_000
+    private static let handled = 100_000
+    private static let taken = 100
     private let workspace: Workspace
     private let store: SealedStore
 
@@ -36,6 +39,7 @@ struct MailboxBenchmarks {
         try send(in: &runner, "send a message, unsynced", .unsynced, target: nil)
         try take(in: &runner)
         try open(in: &runner)
+        try grow(in: &runner)
     }
 
     private func send(
@@ -104,6 +108,33 @@ struct MailboxBenchmarks {
                     })
             }
             return Finding(operation, times.median, target: 0.05, note: "with a lease and the first message")
+        }
+    }
+
+    private func grow(in runner: inout Runner) throws {
+        try runner.measure("growth of a container by 100,000 handled messages") { operation in
+            let box = try mailbox("handled")
+            let before = try contentsSize()
+            for _ in 0..<Self.handled / Self.taken {
+                try Interruption.check()
+                for _ in 0..<Self.taken { try box.send(HandedItem(), durability: .unsynced) }
+                let messages = try box.take()
+                guard messages.count == Self.taken else { throw BenchmarkFailure("messages were lost") }
+                try box.acknowledge(messages)
+            }
+            return Finding(operation, Double(try contentsSize() - before), .bytes, target: 65_536)
+        }
+    }
+
+    /// Returns the size of all files of the container in bytes.
+    private func contentsSize() throws -> Int {
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: store.containerPath)
+        return try paths.reduce(0) { sum, path in
+            var facts = stat()
+            guard lstat(store.containerPath + "/" + path, &facts) == 0 else {
+                throw BenchmarkFailure("\(path): \(String(cString: strerror(errno)))")
+            }
+            return sum + (facts.st_mode & S_IFMT == S_IFREG ? facts.st_size : 0)
         }
     }
 }

@@ -47,6 +47,7 @@ enum Report {
 
     static func figure(_ value: Double, _ unit: Finding.Unit) -> String {
         switch unit {
+        case .bytes where value < 1_048_576: decimal(value / 1024, places: 1) + " KiB"
         case .bytes: decimal(value / 1_048_576, places: 1) + " MiB"
         case .seconds where value < 1e-3: decimal(value * 1e6, places: 2) + " us"
         case .seconds where value < 1: decimal(value * 1e3, places: 2) + " ms"

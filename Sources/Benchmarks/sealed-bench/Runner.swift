@@ -41,14 +41,15 @@ struct BenchmarkFailure: Error, CustomStringConvertible {
 /// The parsed command line.
 struct Options {
     static let usage = """
-        usage: sealed-bench [--filter TEXT] [--rounds N] [--records N] [--directory DIR] [--json]
-               [--check]
+        usage: sealed-bench [--filter TEXT] [--rounds N] [--records N] [--mebibytes N]
+               [--directory DIR] [--json] [--check]
 
         Measures SealedState against the same calls made from C, and sealctl against age. See docs/benchmarks.md.
 
           --filter TEXT      only operations whose name contains TEXT
           --rounds N         rounds of each comparison; 101 unless given
           --records N        records in SQLite; 100,000 unless given, and a tenth in files
+          --mebibytes N      size of sealed files in MiB; 64 unless given
           --directory DIR    directory of the records; the program's directory unless given
           --json             the results for machines
           --check            exit status 1 when a target is missed
@@ -57,6 +58,7 @@ struct Options {
     var filter = ""
     var rounds = 101
     var records = 100_000
+    var mebibytes = 64
     var directory: String?
     var isJSON = false
     var isChecking = false
@@ -77,6 +79,9 @@ struct Options {
             case "--records":
                 guard let count = rest.next().flatMap({ Int($0) }), count >= 1000 else { return nil }
                 records = count
+            case "--mebibytes":
+                guard let count = rest.next().flatMap({ Int($0) }), (1...1 << 20).contains(count) else { return nil }
+                mebibytes = count
             case "--directory":
                 guard let path = rest.next() else { return nil }
                 directory = path

@@ -79,7 +79,7 @@ struct StreamBenchmarks {
         return words.first { $0.hasPrefix("age1") }.map { String($0) }
     }
 
-    private static func note(throughput: Double, load: Double) -> String {
+    static func note(throughput: Double, load: Double) -> String {
         let figures = "\(Int(throughput / 1e6)) MB/s at \(Int((load * 100).rounded()))% of a core"
         // Several threads have no effect on a machine without an idle second core.
         return load < 1.5 ? figures + ": the other cores were busy or missing" : figures

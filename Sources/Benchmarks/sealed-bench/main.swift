@@ -23,6 +23,7 @@ func runBenchmarks(_ options: Options) throws -> [Finding] {
     try SQLiteBenchmarks(in: directory, count: options.records).run(in: &runner)
     try GrowthBenchmarks(in: directory, largest: options.records / 10).run(in: &runner)
     #endif
+    try FileBenchmarks(in: options.directory ?? Program.directory, mebibytes: options.mebibytes).run(in: &runner)
     try StreamBenchmarks(workspace).run(in: &runner)
     try AuditBenchmarks(workspace).run(in: &runner)
     return runner.findings
