@@ -196,7 +196,7 @@ def writers(stage):
     stage.lab.ada.must("roster", "sign", "--yes", "--team-key", stage.team, "--add-writer", f"app={public}")
     time.sleep(1.5)
     hold(not strict.client(w.read_keys(path.read_bytes(), w.WRITER)[0]), "another writer with the label app (docs/spec/writers.md: it decides nothing): refused")
-    session = strict.client(app)
+    session = stage.main.client(app)
     stage.lab.ada.must("writer", "revoke", w.writer_id(w.public_of(w.WRITER, app)).hex(), "--yes", "--team-key", stage.team)
     time.sleep(1.5)
     value = stage.token()
