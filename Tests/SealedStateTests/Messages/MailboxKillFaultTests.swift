@@ -7,21 +7,13 @@ import Testing
 /// again is marked.
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct MailboxKillFaultTests {
-    /// Returns the calls of an undisturbed run that can change files, or all of them in the long form.
-    private func calls(_ words: [String], _ fixture: StoreFixture) throws -> [TracedProcess.Call] {
-        let traced = fixture.traced(words)
-        defer { traced.removeLog() }
-        #expect(try traced.run().exitCode == 0)
-        return try traced.calls(from: ".sealedstate.").filter { $0.name != "execve" && (isLongForm || $0.isChange) }
-    }
-
     /// The first message of a segment makes a file, later ones are appended.
     @Test(arguments: [true, false]) func killingASenderLosesNothingThatWasAcknowledged(_ isFirst: Bool) throws {
         let fixture = try StoreFixture()
         _ = try fixture.open()
         func send(_ number: Int) -> [String] { ["mail-send", "app", "\(number)", "1", "durable"] }
         if !isFirst { #expect(try fixture.probe("mail-send", "app", "1", "1", "durable") == "sent 1") }
-        let calls = try calls(send(2), fixture)
+        let calls = try fixture.calls(send(2))
         #expect(Set(calls.map(\.name)).isSuperset(of: isFirst ? ["linkat", "fsync"] : ["write", "fdatasync"]))
         var outcomes: Set<Bool> = []
         for (index, call) in calls.enumerated() {
@@ -51,7 +43,7 @@ struct MailboxKillFaultTests {
             _ = try fixture.probe("mail-send", "app", "1", "3", "durable")
         }
         try prepare(first)
-        let calls = try calls(["mail-handle", "2"], first)
+        let calls = try first.calls(["mail-handle", "2"])
         #expect(Set(calls.map(\.name)).isSuperset(of: ["renameat", "write"]))
         var outcomes: Set<String> = []
         for call in calls {

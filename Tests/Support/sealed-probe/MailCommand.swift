@@ -46,6 +46,33 @@ func mailHandleCommand(arguments: [String]) -> Int32 {
     }
 }
 
+/// `mail-settle HOME GROUP reject|retry`: takes two messages and makes the first one a dead letter, or gives it back.
+///
+/// Prints a line of `mail-handle` for each, then `settled`, or the error's code.
+func mailSettleCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 3 else { return 64 }
+    return onStore(arguments) { store throws(StoreError) in
+        let box = try mailbox(store)
+        let taken = try box.take(upTo: 2)
+        for delivery in taken { say(line(delivery)) }
+        guard let first = taken.first else { return }
+        if arguments[2] == "reject" {
+            try box.reject(first, because: "no use")
+        } else {
+            try box.retry(first, because: "not now")
+        }
+        say("settled")
+    }
+}
+
+/// `mail-reset HOME GROUP`: discards all messages; prints `reset COUNT`, or the error's code.
+func mailResetCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 2 else { return 64 }
+    return onStore(arguments) { store throws(StoreError) in
+        say("reset \(try MailboxAccess(ProbeMessage.recordName, in: store, .init()).reset())")
+    }
+}
+
 /// `mail-work HOME GROUP LOG unsynced|durable`: takes and acknowledges messages until its input ends, and appends a line
 /// of `mail-handle` for each to LOG before it is acknowledged, in one write for each batch.
 func mailWorkCommand(arguments: [String]) -> Int32 {
