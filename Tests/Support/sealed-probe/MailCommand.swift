@@ -73,11 +73,17 @@ func mailResetCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `mail-work HOME GROUP LOG unsynced|durable`: takes and acknowledges messages until its input ends, and appends a line
-/// of `mail-handle` for each to LOG before it is acknowledged, in one write for each batch.
+/// `mail-work HOME GROUP LOG`: takes and acknowledges messages until its input ends.
+///
+/// Before it acknowledges a batch it appends to LOG the line of `mail-handle` and the number of each message, and then
+/// `PRODUCER acknowledged NUMBER`. A line that a kill has cut has no dot at its end.
 func mailWorkCommand(arguments: [String]) -> Int32 {
-    guard arguments.count == 4 else { return 64 }
+    guard arguments.count == 3 else { return 64 }
     let log = open(arguments[2], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    func append(_ lines: [String]) {
+        let text = lines.map { "\n\($0) ." }.joined() + "\n"
+        _ = text.withCString { write(log, $0, strlen($0)) }
+    }
     return onStore(arguments) { store throws(StoreError) in
         let box = try mailbox(store)
         while !inputHasEnded() {
@@ -87,9 +93,9 @@ func mailWorkCommand(arguments: [String]) -> Int32 {
                     usleep(2000)
                     continue
                 }
-                let lines = taken.map { line($0) + "\n" }.joined()
-                _ = lines.withCString { write(log, $0, strlen($0)) }
+                append(taken.map { "\(line($0)) \($0.id.number)" })
                 try box.acknowledge(taken)
+                append(taken.map { "\($0.id.producer) acknowledged \($0.id.number)" })
             } catch {
                 guard [.leaseLost, .lockTimeout].contains(error.code) else { throw error }
             }
