@@ -8,7 +8,7 @@ import Testing
 /// was acknowledged.
 ///
 /// `SEALED_MESSAGES` is the number of messages in all, a million in the long form.
-@Suite(.timeLimit(.minutes(60))) struct MailboxStressTests {
+@Suite(.timeLimit(.minutes(60))) struct MailboxStressFaultTests {
     private static let producers = (1...4).map { "p\($0)" }
     private static let count =
         environmentVariable("SEALED_MESSAGES").flatMap { Int($0) } ?? (isLongForm ? 1_000_000 : 6000)
