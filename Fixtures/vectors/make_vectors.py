@@ -10,6 +10,7 @@ import pathlib
 import sys
 
 import backup_vectors
+import channel_vectors
 import memory_vectors
 import stream_vectors
 import vault_edges
@@ -58,7 +59,7 @@ class Collector:
 def main(folder):
     collector = Collector(folder)
     vault_edges.make(vault_vectors.make(collector))
-    for module in (backup_vectors, memory_vectors, writer_vectors, stream_vectors):
+    for module in (backup_vectors, memory_vectors, writer_vectors, stream_vectors, channel_vectors):
         module.make(collector)
     collector.finish()
     counts = ", ".join(f"{name} {len(vectors)}" for name, vectors in collector.sections.items())

@@ -7,6 +7,7 @@ import struct
 import tempfile
 
 import memory
+import noise
 import reader
 import streams
 import vault
@@ -290,8 +291,32 @@ def stream_intermediate(blob, known, digest):
     return {"chunkHashes": [streams.chunk_hash(c).hex() for c in streams.contents_chunks(streams.open_stream(blob, known, digest))]}
 
 
+# --- docs/spec/channels.md
+
+def channel_outcome(data, known):
+    """What the end receives, and its own message of the handshake."""
+    connection = noise.Connection(known)
+    connection.read(data)
+    frames = [{"kind": kind, "number": number, "body": listed(body)} for kind, number, body in connection.frames]
+    return {"message": connection.own.hex(), "frames": frames} | ({"writer": connection.writer} if connection.writer else {})
+
+
+def channel_intermediate(data, known):
+    connection = noise.Connection(known)
+    connection.read(data)
+    return {"presharedKey": connection.handshake.psk.hex(), "handshakeHash": connection.handshake.hash.hex(),
+            "clientKey": connection.keys[0].hex(), "listenerKey": connection.keys[1].hex()}
+
+
+def read_channel(folder, vector):
+    data, known = input_of(folder, vector), vector["reader"]
+    yield from reader.differences("result", vector["expected"], outcome(lambda: channel_outcome(data, known)))
+    if "intermediate" in vector:
+        yield from reader.differences("intermediate values", vector["intermediate"], channel_intermediate(data, known))
+
+
 SECTIONS = {
     "vault": read_vault, "backup": read_backup, "keyFile": read_key_file, "secretKey": read_secret_key, "protectedKey": read_secret_key,
     "watermarks": read_watermarks, "accessLog": read_access_log, "tokenDigest": read_token_digest, "roster": read_roster,
-    "signedRecord": read_signed_record, "streamDigest": read_stream_digest,
+    "signedRecord": read_signed_record, "streamDigest": read_stream_digest, "channel": read_channel,
 }

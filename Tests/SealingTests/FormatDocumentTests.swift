@@ -26,7 +26,7 @@ import Testing
     /// Every section but `blob`.
     private static let sections = [
         "vault", "backup", "keyFile", "secretKey", "protectedKey", "watermarks", "accessLog", "tokenDigest", "roster",
-        "signedRecord", "streamDigest",
+        "signedRecord", "streamDigest", "channel",
     ]
 
     @Test func theManifestHasTheFormOfItsSchema() throws {

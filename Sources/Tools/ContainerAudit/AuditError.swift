@@ -1,4 +1,5 @@
 internal import AppGroups
+internal import Glibc
 public import SharedFiles
 
 /// The error of an audit without a report. Faults of an audited container are findings, never errors.
@@ -69,6 +70,10 @@ extension AuditError {
             .withoutKeys, "audit with its keys", group.identifier, note ?? "The vault cannot be opened.",
             advice: "Give a credential that opens it, or audit without its keys.")
     }
+
+    /// The process or the system has no free descriptor: a fault of the audit and not of the container, which a report
+    /// without keys would hide.
+    static func isShortage(_ errno: Int32?) -> Bool { errno == EMFILE || errno == ENFILE }
 
     static let malformedBaseline = AuditError(
         .malformedBaseline, "read", "the baseline", "It is not an audit's report.",

@@ -117,7 +117,9 @@ extension ContainerAuditor {
             _ = try GroupContainer.open(group, in: home, creating: false)
             return VaultAccess()
         } catch {
-            guard error.code == .unsafeContainer else { throw AuditError(error, group) }
+            guard error.code == .unsafeContainer, !AuditError.isShortage(error.errno) else {
+                throw AuditError(error, group)
+            }
             return .refused(error, group)
         }
     }

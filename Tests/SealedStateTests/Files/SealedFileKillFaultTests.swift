@@ -13,7 +13,7 @@ struct SealedFileKillFaultTests {
     func killingAWriterAtEverySystemCallLeavesTheOldOrTheNewFile(_ durability: String) throws {
         let sandbox = try FileSandbox()
         #expect(try sandbox.probe("file-write", "a", "1", "\(Self.size)", durability) == "written 1")
-        let calls = try calls(["file-write", "a", "2", "\(Self.size)", durability], sandbox)
+        let calls = try sandbox.fixture.calls(["file-write", "a", "2", "\(Self.size)", durability])
         #expect(Set(calls.map(\.name)).isSuperset(of: ["write", "renameat", "linkat", "unlinkat", "fcntl"]))
         var outcomes: Set<Bool> = []
         var leftovers = 0
@@ -48,7 +48,7 @@ struct SealedFileKillFaultTests {
     @Test func aFailingCallOfAWriteLeavesTheOldFileOrSaysSo() throws {
         let sandbox = try FileSandbox()
         #expect(try sandbox.probe("file-write", "a", "1", "\(Self.size)", "durable") == "written 1")
-        let calls = try calls(["file-write", "a", "2", "\(Self.size)", "durable"], sandbox).filter { call in
+        let calls = try sandbox.fixture.calls(["file-write", "a", "2", "\(Self.size)", "durable"]).filter { call in
             // The last write is the program's answer.
             ["fallocate", "write", "linkat", "fdatasync", "fsync", "renameat", "unlinkat"].contains(call.name)
                 && call.isChange
@@ -76,7 +76,7 @@ struct SealedFileKillFaultTests {
     @Test func killingADeletionAtEverySystemCallLeavesTheFileOrItsDeletion() throws {
         let sandbox = try FileSandbox()
         #expect(try sandbox.probe("file-write", "a", "1", "1000", "durable") == "written 1")
-        let calls = try calls(["file-delete", "a"], sandbox)
+        let calls = try sandbox.fixture.calls(["file-delete", "a"])
         var outcomes: Set<Bool> = []
         for call in calls {
             _ = try sandbox.probe("file-write", "a", "1", "1000", "durable")
@@ -90,13 +90,5 @@ struct SealedFileKillFaultTests {
             #expect(try sandbox.contents().count <= 1, "\(call)")
         }
         #expect(outcomes == [true, false])
-    }
-
-    /// Returns the calls of an undisturbed run that can change files, or all of them in the long form.
-    private func calls(_ words: [String], _ sandbox: FileSandbox) throws -> [TracedProcess.Call] {
-        let traced = sandbox.fixture.traced(words)
-        defer { traced.removeLog() }
-        #expect(try traced.run().exitCode == 0)
-        return try traced.calls(from: ".sealedstate.").filter { $0.name != "execve" && (isLongForm || $0.isChange) }
     }
 }

@@ -7,21 +7,13 @@ import Testing
 /// again is marked.
 @Suite(.enabled(if: TracedProcess.isPossible, "needs strace and the right to trace"), .timeLimit(.minutes(30)))
 struct MailboxKillFaultTests {
-    /// Returns the calls of an undisturbed run that can change files, or all of them in the long form.
-    private func calls(_ words: [String], _ fixture: StoreFixture) throws -> [TracedProcess.Call] {
-        let traced = fixture.traced(words)
-        defer { traced.removeLog() }
-        #expect(try traced.run().exitCode == 0)
-        return try traced.calls(from: ".sealedstate.").filter { $0.name != "execve" && (isLongForm || $0.isChange) }
-    }
-
     /// The first message of a segment makes a file, later ones are appended.
     @Test(arguments: [true, false]) func killingASenderLosesNothingThatWasAcknowledged(_ isFirst: Bool) throws {
         let fixture = try StoreFixture()
         _ = try fixture.open()
         func send(_ number: Int) -> [String] { ["mail-send", "app", "\(number)", "1", "durable"] }
         if !isFirst { #expect(try fixture.probe("mail-send", "app", "1", "1", "durable") == "sent 1") }
-        let calls = try calls(send(2), fixture)
+        let calls = try fixture.calls(send(2))
         #expect(Set(calls.map(\.name)).isSuperset(of: isFirst ? ["linkat", "fsync"] : ["write", "fdatasync"]))
         var outcomes: Set<Bool> = []
         for (index, call) in calls.enumerated() {
@@ -51,7 +43,7 @@ struct MailboxKillFaultTests {
             _ = try fixture.probe("mail-send", "app", "1", "3", "durable")
         }
         try prepare(first)
-        let calls = try calls(["mail-handle", "2"], first)
+        let calls = try first.calls(["mail-handle", "2"])
         #expect(Set(calls.map(\.name)).isSuperset(of: ["renameat", "write"]))
         var outcomes: Set<String> = []
         for call in calls {
@@ -72,79 +64,5 @@ struct MailboxKillFaultTests {
             #expect(try fixture.probe("mail-handle", "100") == "acknowledged", "\(call)")
         }
         #expect(outcomes == ["acknowledged", "again", "untouched"])
-    }
-}
-
-/// Producers and readers that are killed at random: none lost, none reordered, each redelivery marked.
-@Suite(.timeLimit(.minutes(60))) struct MailboxStressTests {
-    @Test func randomKillsLoseAndReorderNothing() async throws {
-        let fixture = try StoreFixture()
-        _ = try fixture.open()
-        let perProducer = isLongForm ? 250_000 : 1500
-        let log = fixture.place.path("log")
-        let words = [fixture.place.path, fixture.group.identifier]
-        let sent = try await withThrowingTaskGroup(of: (String, Set<Int>).self) { group in
-            for number in 1...4 {
-                let producer = "p\(number)"
-                group.addTask {
-                    var acknowledged: Set<Int> = []
-                    var next = 1
-                    while next <= perProducer {
-                        let count = min(perProducer - next + 1, isLongForm ? 20_000 : 400)
-                        let process = try ChildProcess(
-                            "sealed-probe", ["mail-send"] + words + [producer, "\(next)", "\(count)", "unsynced"])
-                        // Every second process is killed.
-                        let last = Bool.random() ? Int.random(in: 0..<count) : Int.max
-                        var read = 0
-                        while let line = try process.readLine() {
-                            if let text = line.split(separator: " ").last.flatMap({ Int($0) }) {
-                                acknowledged.insert(text)
-                            }
-                            if read == last { process.kill(SIGKILL) }
-                            read += 1
-                        }
-                        next = (acknowledged.max() ?? next - 1) + 1
-                        _ = try process.finish()
-                    }
-                    return (producer, acknowledged)
-                }
-            }
-            let readers = (1...2).map { _ in
-                Task {
-                    while !Task.isCancelled {
-                        let process = try ChildProcess("sealed-probe", ["mail-work"] + words + [log, "unsynced"])
-                        try? await Task.sleep(for: .milliseconds(.random(in: 50...1500)))
-                        process.kill(SIGKILL)
-                        _ = try? process.finish()
-                    }
-                }
-            }
-            var sent: [String: Set<Int>] = [:]
-            for try await (producer, numbers) in group { sent[producer] = numbers }
-            let access = try MailboxAccess("handed", in: try fixture.open(), .init())
-            let end = ContinuousClock.now + .seconds(isLongForm ? 1800 : 120)
-            while try access.status().contains(where: { $0.waiting > 0 }), .now < end {
-                try await Task.sleep(for: .milliseconds(100))
-            }
-            readers.forEach { $0.cancel() }
-            for reader in readers { _ = try? await reader.value }
-            return sent
-        }
-        var seen: [String: Set<Int>] = [:]
-        var highest: [String: Int] = [:]
-        for line in String(decoding: try SystemFile.read(log), as: UTF8.self).split(separator: "\n") {
-            let words = line.split(separator: " ").map(String.init)
-            let text = try #require(Int(words[1]))
-            let isNew = seen[words[0], default: []].insert(text).inserted
-            // A message that a killed sender had sent is sent again under the same text.
-            if words[2] == "first" { #expect(text >= highest[words[0], default: 0], "\(line)") }
-            if !isNew, words[2] == "first" { #expect(text == highest[words[0]], "\(line)") }
-            #expect(words[3] == "0", "\(line)")
-            highest[words[0]] = max(text, highest[words[0], default: 0])
-        }
-        for (producer, numbers) in sent {
-            #expect(numbers.subtracting(seen[producer] ?? []).isEmpty)
-            #expect(seen[producer]?.count == perProducer)
-        }
     }
 }

@@ -357,21 +357,4 @@ struct MailSandbox {
         try box.discard(try box.deadLetters())
         #expect(try sandbox.segments().isEmpty)
     }
-
-    @Test func anInboxOfHandledMessagesIsSmall() throws {
-        let box = try sandbox.box()
-        func size() throws -> Int {
-            try sandbox.fixture.files(below: "Containers").reduce(0) { sum, path in
-                sum + (try SystemFile.read(sandbox.fixture.place.path(path)).count)
-            }
-        }
-        let before = try size()
-        let rounds = isLongForm ? 1000 : 50
-        for round in 0..<rounds {
-            for number in 1...100 { try box.send(HandedItem("\(round) \(number)")) }
-            try box.acknowledge(try box.take())
-        }
-        #expect(try sandbox.lane()?.handled == UInt64(rounds * 100))
-        #expect(try size() - before < 64 << 10)
-    }
 }

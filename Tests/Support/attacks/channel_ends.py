@@ -1,10 +1,7 @@
 """The two ends of a channel, written from docs/spec/channels.md alone. What the attack programs on channels share; no attack."""
 import array
 import contextlib
-import ctypes
 import errno
-import hashlib
-import hmac
 import json
 import os
 import pathlib
@@ -17,78 +14,20 @@ import time
 import lab
 from lab import format2 as f
 
-import writers as w  # noqa: E402, beside vault.py
+import noise  # noqa: E402, beside vault.py
+import writers as w  # noqa: E402
+from noise import CANCEL, FAILURE, INTRODUCTION, REPLY, REQUEST, aead  # noqa: E402
 
 CREDENTIALS = struct.Struct("iII")
-INTRODUCTION, REQUEST, REPLY, FAILURE, CANCEL = range(5)
 REFUSED, BUSY, FAILED, MALFORMED, REKEYED, TOO_LARGE = range(1, 7)
 STRANGER, OUTSIDER = 64_120, 64_121
 
 
-# --- Noise_NNpsk0_25519_ChaChaPoly_BLAKE2b
-
-def aead(key, number, associated, data, opening=False):
-    """None if it does not open."""
-    out, nonce = ctypes.create_string_buffer(len(data) + 16), struct.pack("<4xQ", number)
-    sizes = ctypes.c_ulonglong(len(data)), ctypes.c_ulonglong(len(associated))
-    if opening:
-        failed = len(data) < 16 or f.sodium.crypto_aead_chacha20poly1305_ietf_decrypt(out, None, None, data, sizes[0], associated, sizes[1], nonce, key)
-        return None if failed else out.raw[:len(data) - 16]
-    f.sodium.crypto_aead_chacha20poly1305_ietf_encrypt(out, None, data, sizes[0], associated, sizes[1], None, nonce, key)
-    return out.raw
-
-
-def hkdf(chaining, material, count):
-    temporary, found = hmac.digest(chaining, material, hashlib.blake2b), [b""]
-    for number in range(1, count + 1):
-        found.append(hmac.digest(temporary, found[-1] + bytes([number]), hashlib.blake2b))
-    return found[1:]
-
-
-class Noise:
-    """The handshake of one end."""
+class Noise(noise.Handshake):
+    """The handshake of one end with a key of its own."""
 
     def __init__(self, root, name, group=lab.GROUP, psk=None, prologue=None):
-        self.hash = self.chaining = b"Noise_NNpsk0_25519_ChaChaPoly_BLAKE2b".ljust(64, b"\0")
-        self.scalar, self.key = f.random(32), None
-        self.mix_hash(prologue or b"SealedState channel 1\0" + group.encode() + b"\0" + name.encode())
-        self.psk = psk or f.H(32, root, b"chk1")
-
-    def mix_hash(self, data):
-        self.hash = hashlib.blake2b(self.hash + data).digest()
-
-    def mix_key(self, material):
-        self.chaining, key = hkdf(self.chaining, material, 2)
-        self.key = key[:32]
-
-    def mix_psk(self):
-        self.chaining, hashed, key = hkdf(self.chaining, self.psk, 3)
-        self.mix_hash(hashed)
-        self.key = key[:32]
-
-    def write(self, first, payload=b"\1"):
-        self.mix_psk() if first else None
-        public = f.x25519_public(self.scalar)
-        self.mix_hash(public)
-        self.mix_key(public)
-        self.mix_key(f.x25519(self.scalar, self.remote)) if not first else None
-        sealed = aead(self.key, 0, self.hash, payload)
-        self.mix_hash(sealed)
-        return public + sealed
-
-    def read(self, first, message):
-        self.mix_psk() if first else None
-        self.remote = message[:32]
-        self.mix_hash(self.remote)
-        self.mix_key(self.remote)
-        self.mix_key(f.x25519(self.scalar, self.remote)) if not first else None
-        payload = aead(self.key, 0, self.hash, message[32:], opening=True)
-        self.mix_hash(message[32:])
-        return payload
-
-    def split(self):
-        """The keys of the initiator and the responder."""
-        return [key[:32] for key in hkdf(self.chaining, b"", 2)]
+        super().__init__(psk or noise.psk_of(root), prologue or noise.prologue_of(group, name), f.random(32))
 
 
 class Session:

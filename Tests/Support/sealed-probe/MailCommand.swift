@@ -46,11 +46,44 @@ func mailHandleCommand(arguments: [String]) -> Int32 {
     }
 }
 
-/// `mail-work HOME GROUP LOG unsynced|durable`: takes and acknowledges messages until its input ends, and appends a line
-/// of `mail-handle` for each to LOG before it is acknowledged, in one write for each batch.
+/// `mail-settle HOME GROUP reject|retry`: takes two messages and makes the first one a dead letter, or gives it back.
+///
+/// Prints a line of `mail-handle` for each, then `settled`, or the error's code.
+func mailSettleCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 3 else { return 64 }
+    return onStore(arguments) { store throws(StoreError) in
+        let box = try mailbox(store)
+        let taken = try box.take(upTo: 2)
+        for delivery in taken { say(line(delivery)) }
+        guard let first = taken.first else { return }
+        if arguments[2] == "reject" {
+            try box.reject(first, because: "no use")
+        } else {
+            try box.retry(first, because: "not now")
+        }
+        say("settled")
+    }
+}
+
+/// `mail-reset HOME GROUP`: discards all messages; prints `reset COUNT`, or the error's code.
+func mailResetCommand(arguments: [String]) -> Int32 {
+    guard arguments.count == 2 else { return 64 }
+    return onStore(arguments) { store throws(StoreError) in
+        say("reset \(try MailboxAccess(ProbeMessage.recordName, in: store, .init()).reset())")
+    }
+}
+
+/// `mail-work HOME GROUP LOG`: takes and acknowledges messages until its input ends.
+///
+/// Before it acknowledges a batch it appends to LOG the line of `mail-handle` and the number of each message, and then
+/// `PRODUCER acknowledged NUMBER`. A line that a kill has cut has no dot at its end.
 func mailWorkCommand(arguments: [String]) -> Int32 {
-    guard arguments.count == 4 else { return 64 }
+    guard arguments.count == 3 else { return 64 }
     let log = open(arguments[2], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    func append(_ lines: [String]) {
+        let text = lines.map { "\n\($0) ." }.joined() + "\n"
+        _ = text.withCString { write(log, $0, strlen($0)) }
+    }
     return onStore(arguments) { store throws(StoreError) in
         let box = try mailbox(store)
         while !inputHasEnded() {
@@ -60,9 +93,9 @@ func mailWorkCommand(arguments: [String]) -> Int32 {
                     usleep(2000)
                     continue
                 }
-                let lines = taken.map { line($0) + "\n" }.joined()
-                _ = lines.withCString { write(log, $0, strlen($0)) }
+                append(taken.map { "\(line($0)) \($0.id.number)" })
                 try box.acknowledge(taken)
+                append(taken.map { "\($0.id.producer) acknowledged \($0.id.number)" })
             } catch {
                 guard [.leaseLost, .lockTimeout].contains(error.code) else { throw error }
             }

@@ -73,9 +73,11 @@ struct FileBackend: SealedBackend {
 
     func scan(_ prefix: String, after key: BackendKey?, limit: Int) throws(BackendError) -> [BlobHead] {
         let names: [String]
-        do throws(FileError) { names = try self.names() } catch {
-            throw BackendError(error, "list", BackendKey(prefix))
-        }
+        do throws(FileError) { names = try self.names() } catch { throw BackendError(error, "list", .init(prefix)) }
+        return heads(of: names, prefix, after: key, limit: limit)
+    }
+
+    func heads(of names: [String], _ prefix: String, after key: BackendKey?, limit: Int) -> [BlobHead] {
         let keys = names.lazy.filter { $0.hasPrefix(prefix) }.map { BackendKey($0) }
             .filter { name in key.map { $0 < name } ?? true }
         var heads: [BlobHead] = []
@@ -190,11 +192,12 @@ struct FileBackend: SealedBackend {
             durability: .unsynced)
     }
 
-    private func names() throws(FileError) -> [String] {
+    /// - Parameter passOver: Returns `true` for an entry whose error does not end the list.
+    func names(passingOver passOver: (WalkEntry) -> Bool = { _ in false }) throws(FileError) -> [String] {
         var names: [String] = []
         try walk(ContainerLayout.records, maximumDepth: RecordName.maximumDepth) { entry throws(FileError) in
-            // A partial list must not pass for a whole one; beyond the depth there are no records.
-            if let error = entry.error, error.code != .tooDeep && error.code != .notFound { throw error }
+            // A partial list must not pass for a whole one.
+            if let error = entry.error, !entry.isOutside, !passOver(entry) { throw error }
             // Any entry with a record's file name is listed, also a link, a pipe or a directory: reading it reports its
             // type.
             guard entry.path.hasSuffix(ContainerLayout.recordSuffix) else { return }
@@ -203,7 +206,7 @@ struct FileBackend: SealedBackend {
             if !isElsewhere { names.append(name) }
         }
         try walk(ContainerLayout.files, maximumDepth: SealedFileName.maximumDepth) { entry throws(FileError) in
-            if let error = entry.error, error.code != .tooDeep && error.code != .notFound { throw error }
+            if let error = entry.error, !entry.isOutside, !passOver(entry) { throw error }
             guard let name = RecordFile.name(of: "\(ContainerLayout.files)/\(entry.path)") else { return }
             names.append(name.text)
         }
@@ -307,6 +310,11 @@ extension Result where Success == BlobHead?, Failure == BackendError {
         case .failure: BlobHead(key, bytes: [])
         }
     }
+}
+
+extension WalkEntry {
+    /// There are no records: beyond the depth, or it was removed meanwhile.
+    fileprivate var isOutside: Bool { error?.code == .tooDeep || error?.code == .notFound }
 }
 
 extension BackendError {

@@ -154,7 +154,20 @@ extension SealedFiles {
         let listings = try store.list(
             includingReserved: true, prefix: SealedFileName.namePrefix + prefix,
             after: name.map { SealedFileName.namePrefix + $0 }, limit: limit)
-        return listings.map { $0.renamed(String($0.name.dropFirst(SealedFileName.namePrefix.count))) }
+        return listings.map(Self.renamed)
+    }
+
+    private static func renamed(_ listing: RecordListing) -> RecordListing {
+        listing.renamed(String(listing.name.dropFirst(SealedFileName.namePrefix.count)))
+    }
+
+    /// Lists the files that this user can list; see `SealedStore.listReadable`.
+    package func listReadable(
+        prefix: String
+    ) throws(StoreError) -> (files: [RecordListing], unreadable: [StoreError]) {
+        let (listings, unreadable) = try store.listReadable(
+            includingReserved: true, prefix: SealedFileName.namePrefix + prefix)
+        return (listings.map(Self.renamed), unreadable)
     }
 
     /// Watches a file: returns its present manifest, then every change; see `SealedStore.updates`.

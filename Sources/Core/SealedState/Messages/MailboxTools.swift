@@ -175,7 +175,7 @@ extension MailboxAccess {
                 old = MailboxState()
             }
             var count = 0
-            for producer in Set(try store.mailSegments(of: mailbox).keys).union(old.lanes.keys) {
+            for producer in Set(try store.mailSegments(of: mailbox).keys).union(old.lanes.keys).sorted() {
                 let lane = try MailLane(mailbox, producer, in: store.group)
                 // Senders wait, so that no message is discarded that is sent meanwhile.
                 let lock = try StoreError.onFiles("reset", mailbox.name) { () throws(FileError) in

@@ -114,15 +114,56 @@ extension SealedStore {
                 let isEnd = heads.count < count
                 let missing = store.reader.missingHeads(
                     besides: heads, prefix, after: last, upTo: isEnd ? nil : heads.last?.key)
-                listings += (heads + missing).sorted { $0.key < $1.key }
-                    .filter { includingReserved || (try? RecordName(stored: $0.key.name))?.isReserved != true }
-                    .compactMap(store.reader.listing)
+                listings += store.listings(of: heads + missing, includingReserved)
                 if isEnd { break }
                 last = heads.last?.key
             }
             guard store.isInPlace else { throw store.reader.moved("list", group.identifier) }
             return listings.count > limit ? Array(listings.prefix(limit)) : listings
         }
+    }
+
+    private func listings(of heads: [BlobHead], _ includingReserved: Bool) -> [RecordListing] {
+        heads.sorted { $0.key < $1.key }
+            .filter { includingReserved || (try? RecordName(stored: $0.key.name))?.isReserved != true }
+            .compactMap(reader.listing)
+    }
+
+    /// Lists the records that this user can list, and the directories of others that it may not read: a tool shows the
+    /// records, and fails. A program gets the error from `list`.
+    package func listReadable(
+        includingReserved: Bool, prefix: String = ""
+    ) throws(StoreError) -> (records: [RecordListing], unreadable: [StoreError]) {
+        try onPresentContainer { store throws(StoreError) in
+            guard let files = store.reader.files else {
+                return (try store.list(includingReserved: includingReserved, prefix: prefix), [])
+            }
+            let (heads, errors) = try StoreError.onBackend("list", group.identifier) { () throws(BackendError) in
+                try files.scanReadable(prefix)
+            }
+            let missing = store.reader.missingHeads(besides: heads, prefix, after: nil, upTo: nil)
+            let records = store.listings(of: heads + missing, includingReserved)
+            guard store.isInPlace else { throw store.reader.moved("list", group.identifier) }
+            return (records, errors.map { StoreError($0, "list", $0.path) })
+        }
+    }
+}
+
+extension FileBackend {
+    /// Lists what can be listed, with the errors of the directories that this user may not read.
+    fileprivate func scanReadable(
+        _ prefix: String
+    ) throws(BackendError) -> (heads: [BlobHead], unreadable: [FileError]) {
+        var unreadable: [FileError] = []
+        let names: [String]
+        do throws(FileError) {
+            names = try self.names { entry in
+                guard let error = entry.error, entry.depth > 0, error.code == .permissionDenied else { return false }
+                unreadable.append(error)
+                return true
+            }
+        } catch { throw BackendError(error, "list", BackendKey(prefix)) }
+        return (heads(of: names, prefix, after: nil, limit: .max), unreadable)
     }
 }
 

@@ -31,7 +31,8 @@ struct VaultOpener {
     var unused: VaultAccess { .withoutKeys(group.identifier, because: "the vault was not used.") }
 
     /// - Parameter database: The database of the container's records. A store cannot be opened without it.
-    /// - Throws: `AuditError` for a wrong explicit credential, because continuing without keys would hide the mistake.
+    /// - Throws: `AuditError` for a wrong explicit credential, because continuing without keys would hide the mistake;
+    ///   `.unreadable` if the process or the system has no free descriptors.
     func open(beside database: RecordDatabase?) throws(AuditError) -> VaultAccess {
         if case .failure = database?.backend { return withoutRecords }
         do throws(StoreError) {
@@ -50,6 +51,11 @@ struct VaultOpener {
     }
 
     private func access(without error: StoreError) throws(AuditError) -> VaultAccess {
+        if AuditError.isShortage(error.errno) {
+            throw AuditError(
+                .unreadable, "audit with its keys", group.identifier, error.reason, advice: error.advice,
+                errno: error.errno)
+        }
         if error.code == .backendUnknown || error.cause is BackendError { return withoutRecords }
         if let cause = error.cause as? AppGroupError { return .refused(cause, group) }
         let code = (error.cause as? VaultError)?.code

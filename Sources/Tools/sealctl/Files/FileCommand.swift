@@ -306,9 +306,12 @@ struct FileListCommand: SealctlCommand {
         let group = try groupOptions.appGroup()
         let store = try keyOptions.openStore(of: group)
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
-        let listings = try Failure.onSealedFile { () throws(StoreError) in try store.files.list(prefix: prefix) }
+        let (listings, unreadable) = try Failure.onSealedFile { () throws(StoreError) in
+            try store.files.listReadable(prefix: prefix)
+        }
         let files = listings.compactMap { ListedFile($0, in: store) }
         try StandardStreams.print(output.json ? JSONText.array(files.map(\.json)).text : table(files))
+        if let failure = Failure(unreadable: unreadable) { throw failure }
     }
 
     private func table(_ files: [ListedFile]) -> String {

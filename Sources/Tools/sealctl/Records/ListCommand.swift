@@ -32,7 +32,9 @@ struct ListCommand: SealctlCommand {
         let group = try groupOptions.appGroup()
         let store = try keyOptions.openStore(of: group)
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
-        let listings = try Failure.onStore { () throws(StoreError) in try store.list() }
+        let (listings, unreadable) = try Failure.onStore { () throws(StoreError) in
+            try store.listReadable(includingReserved: false)
+        }
         let home = try GroupOptions.home()
         let container = try Failure.onGroup { () throws(AppGroupError) in
             try GroupContainer.open(group, in: home, creating: false)
@@ -43,6 +45,7 @@ struct ListCommand: SealctlCommand {
             return ListedRecord(listing, size: size, in: store)
         }
         try StandardStreams.print(output.json ? JSONText.array(records.map(\.json)).text : table(records))
+        if let failure = Failure(unreadable: unreadable) { throw failure }
     }
 
     private static func size(of name: String, in container: GroupContainer) -> Int? {
@@ -73,6 +76,17 @@ struct ListCommand: SealctlCommand {
         ])
         for record in records { table.add(record.cells) }
         return table.text
+    }
+}
+
+extension Failure {
+    /// The failure of a list that lacks the contents of directories which this user may not read; nil for a whole one.
+    init?(unreadable: [StoreError]) {
+        guard let error = unreadable.first else { return nil }
+        let (first, rest) = (Failure(error), unreadable.count - 1)
+        self.init(
+            first.status, first.code, first.message + (rest == 0 ? "" : "; so it is with \(rest) more"),
+            hint: "The list lacks what is in there. \(first.hint)")
     }
 }
 
