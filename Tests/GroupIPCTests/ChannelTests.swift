@@ -114,8 +114,10 @@ import Testing
             #expect(code3 == .peerBusy)
             waiting[0].cancel()
             try await sandbox.until { sandbox.cancellations == 1 }
-            let answer: Answer = try await channel.call(Question(text: "b"))
-            #expect(answer.text == "b")
+            // The cancelled answer is about to return.
+            var answer: Answer?
+            for _ in 0..<1000 where answer == nil { answer = try? await channel.call(Question(text: "b")) }
+            #expect(answer?.text == "b")
             waiting[1].cancel()
         }
         #expect(sandbox.requests == 3)

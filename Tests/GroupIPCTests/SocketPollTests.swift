@@ -169,7 +169,8 @@ import Testing
                 other.send(ChannelFrame(kind: .reply, id: frame.id, body: [4]), by: .now + .seconds(300))
             }
             return .next
-        } ended: { _ in }
+        } ended: { _ in
+        }
         guard case .reply(let reply) = await third.value else {
             Issue.record("the third call has no reply")
             return

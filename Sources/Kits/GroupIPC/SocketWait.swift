@@ -50,7 +50,7 @@ struct SocketWait: Sendable {
     }
 
     /// Hazard: `Task.sleep` needs a timer descriptor of the dispatch library. If the process has none left, that timer
-    /// is never armed and the task sleeps for ever. Those of `SocketPoll` have their descriptor, or do without.
+    /// is never armed and the task sleeps for ever. The threads of `SocketPoll` have their descriptor, or do without.
     ///
     /// - Throws: `AppGroupError` with `timeout`, `cancelled`.
     func pause(_ time: Duration) async throws(AppGroupError) {

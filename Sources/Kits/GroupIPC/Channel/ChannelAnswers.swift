@@ -18,7 +18,7 @@ final class ChannelAnswers: Sendable {
     }
 
     private struct State: Sendable {
-        /// Those whose reply has not been sent.
+        /// The requests whose reply has not been sent.
         var requests: [UInt64: Request] = [:]
         /// The peer has to receive replies before more requests are received.
         var isPaused = false

@@ -68,7 +68,7 @@ final class ChannelLink: Sendable {
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 calls.begin(id, continuation, until: wait.deadline)
-                // What is begun is sent on when the call's time is over: other frames follow it.
+                // A request that was sent in part is sent on after the call's end: other frames follow it.
                 let limit = (wait.deadline ?? .now) + ChannelConnection.patience
                 connection.send(ChannelFrame(kind: .request, id: id, body: request), by: limit) { [calls] isSent in
                     if !isSent { calls.settle(id, .notSent) }

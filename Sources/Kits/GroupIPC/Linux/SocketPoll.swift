@@ -6,8 +6,9 @@ internal import Synchronization
 /// The threads that wait for the sockets of all tasks, by epoll(7): an idle connection costs no thread.
 ///
 /// They are also the executor of the tasks that answer a channel's requests, so that a request is answered by the
-/// thread that received it. A thread runs a job only while another thread waits for sockets: a job may block. If all 64
-/// threads are needed, the last one waits for sockets only, and jobs wait for a thread that ends one.
+/// thread that received it. A thread runs a job only while another thread waits for sockets: a job may block. If 63
+/// threads run jobs, the last one waits for sockets only, and further jobs wait for a thread that ends one. Two threads
+/// stay when there is nothing to do.
 final class SocketPoll: TaskExecutor {
     enum Outcome: Sendable {
         case ready
@@ -38,32 +39,44 @@ final class SocketPoll: TaskExecutor {
     }
 
     /// The descriptors of epoll(7), of an eventfd(2) that wakes a thread for jobs, and of a timerfd_create(2).
-    fileprivate struct Kernel: Sendable, Equatable {
+    fileprivate struct Kernel: Sendable {
         let epoll: Int32
         let waker: Int32
         let timer: Int32
     }
 
-    fileprivate struct State: Sendable {
-        /// Nil while descriptors are short: a thread then examines everything twenty times a second.
+    /// The waits for some of the sockets. With one lock for all, each event would contend for it with all others.
+    fileprivate final class Waits: Sendable {
+        let state = Mutex(WaitState())
+    }
+
+    fileprivate struct WaitState: Sendable {
         var kernel: Kernel?
         var waiters: [UInt64: Waiter] = [:]
         var numbers: [Int32: [UInt64]] = [:]
-        /// The time at which a thread looks for ended waits; not after the first end of one.
-        var alarm: SuspendingClock.Instant?
+    }
+
+    fileprivate struct ThreadState: Sendable {
         var jobs: [UnownedJob] = []
-        var threads = 0
+        var count = 0
         /// The threads that wait for an event.
         var waiting = 0
         /// The threads that examine the jobs before they wait.
         var attentive = 0
     }
 
-    private let state = Mutex(State())
+    /// The number of a wait determines the place of its state.
+    private let waits = (0..<SocketPoll.parts).map { _ in Waits() }
     private let last = Atomic<UInt64>(0)
+    private let threads = Mutex(ThreadState())
+    /// Nil while descriptors are short: a thread then examines everything twenty times a second.
+    private let kernel = Mutex<Kernel?>(nil)
+    /// The time at which a thread looks for ended waits; not after the first end of one.
+    private let alarm = Mutex<SuspendingClock.Instant?>(nil)
     /// Stacks as large as those of other tasks: answers run there. They are only address space until used.
     private let pool = BlockingThreadPool(named: "group-sockets", most: SocketPoll.most, stackSize: 8 << 20)
 
+    fileprivate static let parts = 16
     fileprivate static let most = 64
     /// The pause before something is examined again that the system cannot watch, for lack of descriptors or memory.
     fileprivate static let patience = Duration.milliseconds(50)
@@ -74,8 +87,11 @@ final class SocketPoll: TaskExecutor {
 // MARK: Waiting
 
 extension SocketPoll {
-    /// Returns the number of a wait.
-    func number() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
+    /// Returns the number of a wait for a socket; -1 for none.
+    func number(at socket: Int32 = -1) -> UInt64 {
+        let part = UInt64(Int(socket) & (Self.parts - 1))
+        return last.add(UInt64(Self.parts), ordering: .relaxed).newValue | part
+    }
 
     /// Waits until a socket is ready, the time is over, the task is cancelled, or `settle` ends the wait.
     ///
@@ -89,7 +105,7 @@ extension SocketPoll {
         for events: Int16, at socket: Int32, until deadline: SuspendingClock.Instant?, as number: UInt64? = nil,
         begun: @Sendable () -> Void = {}
     ) async -> Outcome {
-        let id = number ?? self.number()
+        let id = number ?? self.number(at: socket)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 add(
@@ -110,26 +126,36 @@ extension SocketPoll {
         for events: Int16, at socket: Int32, until deadline: SuspendingClock.Instant?,
         _ done: @escaping @Sendable (Outcome) -> Void
     ) {
-        add(Waiter(socket: socket, events: events, deadline: deadline, done: done), number())
+        add(Waiter(socket: socket, events: events, deadline: deadline, done: done), number(at: socket))
     }
 
     /// Ends a wait that has not ended.
     func settle(_ id: UInt64, _ outcome: Outcome) {
-        state.withLock { $0.take(id) }?.done(outcome)
+        part(of: id).state.withLock { $0.take(id) }?.done(outcome)
     }
 
+    private func part(of id: UInt64) -> Waits { waits[Int(id % UInt64(Self.parts))] }
+
     private func add(_ waiter: Waiter, _ id: UInt64) {
-        perform(
-            state.withLock { state in
-                if state.kernel == nil { state.use(Self.opened()) }
-                state.waiters[id] = waiter
-                if waiter.socket >= 0 {
-                    state.numbers[waiter.socket, default: []].append(id)
-                    state.arm(waiter.socket)
-                }
-                if let end = state.waiters[id]?.end { state.ring(at: end) }
-                return state.waiting + state.attentive == 0 ? state.call() : .unneeded
-            })
+        let end = part(of: id).state.withLock { waits in
+            if waits.kernel == nil { waits.kernel = present() }
+            waits.waiters[id] = waiter
+            if waiter.socket >= 0 {
+                waits.numbers[waiter.socket, default: []].append(id)
+                waits.arm(waiter.socket)
+            }
+            return waits.waiters[id]?.end
+        }
+        if let end { ring(at: end) }
+        perform(threads.withLock { $0.waiting + $0.attentive == 0 ? $0.call() : .unneeded })
+    }
+
+    /// Returns the descriptors, which are opened when they are needed first.
+    private func present() -> Kernel? {
+        kernel.withLock { kernel in
+            if kernel == nil { kernel = Self.opened() }
+            return kernel
+        }
     }
 
     private static func opened() -> Kernel? {
@@ -138,14 +164,45 @@ extension SocketPoll {
         if descriptors.allSatisfy({ $0 >= 0 }), clinux_epoll_watch(kernel.epoll, kernel.waker) == 0,
             clinux_epoll_watch(kernel.epoll, kernel.timer) == 0
         {
+            // Has a thread look for the ends of the waits that began before.
+            _ = clinux_timer_set(kernel.timer, 1)
             return kernel
         }
         for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
         return nil
     }
+
+    /// Has a thread look for ended waits at a time, or before.
+    private func ring(at end: SuspendingClock.Instant) {
+        alarm.withLock { alarm in
+            if let alarm, alarm <= end { return }
+            alarm = end
+            guard let kernel = kernel.withLock({ $0 }) else { return }
+            let (seconds, attoseconds) = max(.nanoseconds(1), min(end - .now, .seconds(1 << 30))).components
+            _ = clinux_timer_set(kernel.timer, seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        }
+    }
+
+    /// Ends the waits whose time is over; all of them if the callers have to examine their sockets themselves.
+    private func endLate(all: Bool = false) {
+        // A wait that begins from now on sets the alarm, or is seen below.
+        alarm.withLock { $0 = nil }
+        let now = SuspendingClock.now
+        var next: SuspendingClock.Instant?
+        for part in waits {
+            let (ended, end) = part.state.withLock { $0.endLate(now, all) }
+            finish(ended)
+            next = [next, end].compactMap(\.self).min()
+        }
+        if let next { ring(at: next) }
+    }
+
+    private func finish(_ ended: [(Waiter, Outcome)]) {
+        for (waiter, outcome) in ended { waiter.done(outcome) }
+    }
 }
 
-extension SocketPoll.State {
+extension SocketPoll.WaitState {
     mutating func take(_ id: UInt64) -> SocketPoll.Waiter? {
         guard let waiter = waiters.removeValue(forKey: id) else { return nil }
         if waiter.socket >= 0 {
@@ -155,66 +212,53 @@ extension SocketPoll.State {
         return waiter
     }
 
-    /// Has the system report, to one thread, the events that the waiters of a socket wait for.
-    mutating func arm(_ socket: Int32) {
-        guard let ids = numbers[socket] else { return }
+    /// Has the system report, to one thread, the events that the waiters of a socket wait for. Otherwise they look
+    /// themselves; returns when.
+    @discardableResult
+    mutating func arm(_ socket: Int32) -> SuspendingClock.Instant? {
+        guard let ids = numbers[socket] else { return nil }
         let events = ids.reduce(Int16(0)) { $0 | (waiters[$1]?.events ?? 0) }
-        guard events != 0 else { return }
-        if let kernel, clinux_epoll_arm(kernel.epoll, socket, UInt32(events)) == 0 { return }
-        for id in ids { waiters[id]?.look = .now + SocketPoll.patience }
-        ring(at: .now + SocketPoll.patience)
+        guard events != 0 else { return nil }
+        if let kernel, clinux_epoll_arm(kernel.epoll, socket, UInt32(events)) == 0 { return nil }
+        let look = SuspendingClock.now + SocketPoll.patience
+        for id in ids { waiters[id]?.look = look }
+        return look
     }
 
-    mutating func use(_ kernel: SocketPoll.Kernel?) {
-        self.kernel = kernel
-        guard kernel != nil, let end = alarm else { return }
-        // The timer does not have it.
-        alarm = nil
-        ring(at: end)
-    }
-
-    /// Has a thread look for ended waits at a time, or before.
-    mutating func ring(at end: SuspendingClock.Instant) {
-        if let alarm, alarm <= end { return }
-        alarm = end
-        guard let kernel else { return }
-        let (seconds, attoseconds) = max(.nanoseconds(1), min(end - .now, .seconds(1 << 30))).components
-        _ = clinux_timer_set(kernel.timer, seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
-    }
-
-    /// Removes the waits that an event of a socket ends.
-    mutating func end(_ place: clinux_readiness, _ ended: inout [(SocketPoll.Waiter, SocketPoll.Outcome)]) {
+    /// Removes the waits that an event of a socket ends; returns the next time at which others have to be ended.
+    mutating func end(
+        _ place: clinux_readiness
+    ) -> ([(SocketPoll.Waiter, SocketPoll.Outcome)], SuspendingClock.Instant?) {
         let found = Int16(truncatingIfNeeded: place.events)
         // An error or an end concerns every waiter.
         let isOver = found & Int16(POLLERR | POLLHUP) != 0
-        for id in numbers[place.descriptor] ?? [] where isOver || (waiters[id]?.events ?? 0) & found != 0 {
-            if let waiter = take(id) { ended.append((waiter, .ready)) }
-        }
-        arm(place.descriptor)
+        let ids = (numbers[place.descriptor] ?? []).filter { isOver || (waiters[$0]?.events ?? 0) & found != 0 }
+        let ended = ids.compactMap { take($0) }.map { ($0, SocketPoll.Outcome.ready) }
+        return (ended, arm(place.descriptor))
     }
 
-    /// Removes the waits whose time is over.
-    mutating func endLate(_ ended: inout [(SocketPoll.Waiter, SocketPoll.Outcome)]) {
-        guard let alarm, alarm <= .now else { return }
-        let now = SuspendingClock.now
-        for (id, outcome) in waiters.compactMap({ id, waiter in waiter.outcome(at: now).map { (id, $0) } }) {
-            if let waiter = take(id) { ended.append((waiter, outcome)) }
+    /// Removes the waits whose time is over; returns the next end.
+    mutating func endLate(
+        _ now: SuspendingClock.Instant, _ all: Bool
+    ) -> ([(SocketPoll.Waiter, SocketPoll.Outcome)], SuspendingClock.Instant?) {
+        let late = waiters.compactMap { id, waiter in
+            (waiter.outcome(at: now) ?? (all ? .ready : nil)).map { (id, $0) }
         }
-        self.alarm = nil
-        if let next = waiters.values.lazy.compactMap(\.end).min() { ring(at: next) }
+        let ended = late.compactMap { id, outcome in take(id).map { ($0, outcome) } }
+        return (ended, waiters.values.lazy.compactMap(\.end).min())
     }
 }
 
 // MARK: Threads
 
 extension SocketPoll {
-    /// The thread that a caller needs.
-    fileprivate enum Call: Sendable, Equatable {
+    /// The thread that has to examine the jobs.
+    fileprivate enum Call: Sendable {
         case unneeded
-        /// One of those that wait; it looks by itself soon if it cannot be woken.
-        case waiting(Kernel?)
+        /// A thread that waits; without descriptors it looks by itself soon.
+        case waiting
         case new
-        /// There is none; one that ends its job examines the others.
+        /// All threads run jobs, and examine the others afterwards.
         case none
     }
 
@@ -222,24 +266,27 @@ extension SocketPoll {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         perform(
-            state.withLock { state in
-                state.jobs.append(job)
-                return state.call()
+            threads.withLock { threads in
+                threads.jobs.append(job)
+                return threads.call()
             })
     }
 
     private func perform(_ call: Call) {
         switch call {
-        case .unneeded, .none, .waiting(nil): return
-        case .waiting(let kernel?):
+        case .unneeded, .none: return
+        case .waiting:
+            guard let kernel = kernel.withLock({ $0 }) else { return }
             var one: UInt64 = 1
             // Fails only if the counter is full, which also wakes a thread.
             _ = write(kernel.waker, &one, MemoryLayout<UInt64>.size)
         case .new:
-            pool.begin { self.run() } orElse: {
-                self.state.withLock { state in
-                    state.threads -= 1
-                    state.attentive -= 1
+            pool.begin {
+                self.run()
+            } orElse: {
+                self.threads.withLock { threads in
+                    threads.count -= 1
+                    threads.attentive -= 1
                 }
                 Task.detached { await self.workWithoutThread() }
             }
@@ -250,14 +297,14 @@ extension SocketPoll {
         var ready = [clinux_readiness](repeating: clinux_readiness(), count: 64)
         var (isAttentive, isIdle) = (true, false)
         while true {
-            let (step, call) = state.withLock { $0.next(isAttentive, isIdle) }
+            let (step, call) = threads.withLock { $0.next(isAttentive, isIdle) }
             perform(call)
             switch step {
             case .run(let job):
                 job.runSynchronously(on: asUnownedTaskExecutor())
                 (isAttentive, isIdle) = (false, false)
-            case .wait(let kernel, let limit):
-                isIdle = look(kernel, limit, &ready)
+            case .wait(let limit):
+                isIdle = look(limit, &ready)
                 isAttentive = true
             case .end: return
             }
@@ -265,22 +312,25 @@ extension SocketPoll {
     }
 
     /// Waits for events and ends the waits that they concern; returns whether there were none for a long time.
-    private func look(_ kernel: Kernel?, _ limit: Int32, _ ready: inout [clinux_readiness]) -> Bool {
+    private func look(_ limit: Int32, _ ready: inout [clinux_readiness]) -> Bool {
+        let kernel = kernel.withLock { $0 }
         let count = kernel.map { clinux_epoll_wait($0.epoll, &ready, limit) } ?? Self.sleep()
-        finish(
-            state.withLock { state in
-                state.waiting -= 1
-                state.attentive += 1
-                var ended: [(Waiter, Outcome)] = []
-                for place in ready.prefix(Int(max(0, count))) { state.end(place, &ended) }
-                state.endLate(&ended)
-                return ended
-            })
+        threads.withLock { threads in
+            threads.waiting -= 1
+            threads.attentive += 1
+        }
+        var isLate = kernel == nil
+        for place in ready.prefix(Int(max(0, count))) where place.descriptor != kernel?.waker {
+            guard place.descriptor != kernel?.timer else {
+                isLate = true
+                continue
+            }
+            let (ended, look) = waits[Int(place.descriptor) & (Self.parts - 1)].state.withLock { $0.end(place) }
+            finish(ended)
+            if let look { ring(at: look) }
+        }
+        if isLate { endLate() }
         return count == 0 && limit == Self.idleLimit
-    }
-
-    private func finish(_ ended: [(Waiter, Outcome)]) {
-        for (waiter, outcome) in ended { waiter.done(outcome) }
     }
 
     private static func sleep() -> Int32 {
@@ -290,38 +340,35 @@ extension SocketPoll {
     }
 
     /// Has the callers examine their sockets themselves, and runs the jobs, because no thread could be created.
+    /// Each wait that begins then tries to create one.
     private func workWithoutThread() async {
         try? await Task.sleep(for: Self.patience)
-        let (ended, jobs) = state.withLock { state -> ([(Waiter, Outcome)], [UnownedJob]) in
+        let jobs = threads.withLock { threads -> [UnownedJob]? in
             // Another thread does it.
-            guard state.waiting + state.attentive == 0 else { return ([], []) }
-            defer { state.jobs = [] }
-            let now = SuspendingClock.now
-            return (
-                Array(state.waiters.keys).compactMap { id in
-                    state.take(id).map { ($0, $0.outcome(at: now) ?? .ready) }
-                }, state.jobs
-            )
+            guard threads.waiting + threads.attentive == 0 else { return nil }
+            defer { threads.jobs = [] }
+            return threads.jobs
         }
-        finish(ended)
+        guard let jobs else { return }
+        endLate(all: true)
         for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }
 
-extension SocketPoll.State {
+extension SocketPoll.ThreadState {
     fileprivate enum Step: Sendable {
         case run(UnownedJob)
         /// At most for the milliseconds; without a limit if negative.
-        case wait(SocketPoll.Kernel?, Int32)
+        case wait(Int32)
         case end
     }
 
-    /// Returns the thread that has to examine the jobs.
+    /// Chooses the thread that has to examine the jobs.
     fileprivate mutating func call() -> SocketPoll.Call {
         if attentive > 0 { return .unneeded }
-        if waiting > 0 { return .waiting(kernel) }
-        if threads == SocketPoll.most { return .none }
-        threads += 1
+        if waiting > 0 { return .waiting }
+        if count == SocketPoll.most { return .none }
+        count += 1
         attentive += 1
         return .new
     }
@@ -340,12 +387,11 @@ extension SocketPoll.State {
                 jobs.removeFirst()
                 return (.run(job), call)
             }
-        } else if isIdle, waiting >= 2 || waiters.isEmpty {
-            threads -= 1
+        } else if isIdle, waiting >= 2 {
+            count -= 1
             return (.end, .unneeded)
         }
         waiting += 1
-        let isNeeded = threads <= 2 && !waiters.isEmpty
-        return (.wait(kernel, isNeeded ? -1 : SocketPoll.idleLimit), .unneeded)
+        return (.wait(waiting <= 2 ? -1 : SocketPoll.idleLimit), .unneeded)
     }
 }
