@@ -159,16 +159,19 @@ extension SocketPoll {
     }
 
     private static func opened() -> Kernel? {
-        let kernel = Kernel(epoll: clinux_epoll(), waker: clinux_eventfd(), timer: clinux_timer())
-        let descriptors = [kernel.epoll, kernel.waker, kernel.timer]
-        if descriptors.allSatisfy({ $0 >= 0 }), clinux_epoll_watch(kernel.epoll, kernel.waker) == 0,
-            clinux_epoll_watch(kernel.epoll, kernel.timer) == 0
-        {
-            // Has a thread look for the ends of the waits that began before.
-            _ = clinux_timer_set(kernel.timer, 1)
-            return kernel
+        var opened: [Int32] = []
+        // Ends at the first failure: other threads need the descriptors that are left.
+        for open in [clinux_epoll, clinux_eventfd, clinux_timer] {
+            let descriptor = open()
+            if descriptor < 0 { break }
+            opened.append(descriptor)
         }
-        for descriptor in descriptors where descriptor >= 0 { close(descriptor) }
+        if opened.count == 3, opened[1...].allSatisfy({ clinux_epoll_watch(opened[0], $0) == 0 }) {
+            // Has a thread look for the ends of the waits that began before.
+            _ = clinux_timer_set(opened[2], 1)
+            return Kernel(epoll: opened[0], waker: opened[1], timer: opened[2])
+        }
+        for descriptor in opened { close(descriptor) }
         return nil
     }
 
