@@ -1,4 +1,5 @@
 import CryptoPrimitives
+import Dispatch
 import Glibc
 import SealedState
 import SharedFiles
@@ -29,6 +30,7 @@ final class ChannelSandbox: Sendable {
     let store: SealedStore
     private let handled = Atomic(0)
     private let ended = Atomic(0)
+    private let gate = DispatchSemaphore(value: 0)
 
     init() async throws {
         ipc = try IPCSandbox()
@@ -40,11 +42,15 @@ final class ChannelSandbox: Sendable {
     /// The number of answers that were cancelled.
     var cancellations: Int { ended.load(ordering: .sequentiallyConsistent) }
 
+    /// Ends the answers that block, and those to come.
+    func open() { gate.signal() }
+
     func channel(peers: PeerRule = .anyMember, limit: Int = SealedChannel.defaultMessageSize) throws -> SealedChannel {
         try store.channel("c", peers: peers, maximumMessageSize: limit)
     }
 
-    /// `wait` waits until it is cancelled, `fail` throws, `peer` names the peer's process, `large N` returns N bytes.
+    /// `wait` waits until it is cancelled, `block` blocks its thread until `open`, `fail` throws, `peer` names the peer's
+    /// process, `large N` returns N bytes.
     private func answer(_ question: Question, _ peer: GroupPeer) async throws -> Answer {
         handled.add(1, ordering: .sequentiallyConsistent)
         let words = question.text.split(separator: " ")
@@ -53,6 +59,10 @@ final class ChannelSandbox: Sendable {
             while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(2)) }
             ended.add(1, ordering: .sequentiallyConsistent)
             return Answer(text: "too late")
+        case "block":
+            gate.wait()
+            gate.signal()
+            return Answer(text: "open")
         case "fail": throw Unanswerable()
         case "peer": return Answer(text: peer.writer ?? "-", number: Int(peer.processID))
         case "large": return Answer(text: String(repeating: "x", count: Int(words[1]) ?? 0))

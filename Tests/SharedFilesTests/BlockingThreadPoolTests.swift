@@ -47,6 +47,21 @@ struct BlockingThreadPoolTests {
         return nil
     }
 
+    @Test func aBodyThatIsBegunRunsOnAThread() async throws {
+        let (threads, gate) = (BlockingThreadPool(named: "test", most: 2), Gate())
+        for _ in 0..<3 {
+            threads.begin {
+                gate.pass()
+            } orElse: {
+                Issue.record("no thread could be created")
+            }
+        }
+        try await gate.entered(2)
+        #expect(threads.lineLength == 1)
+        gate.open()
+        try await gate.entered(3)
+    }
+
     @Test func tasksContinueWhileMoreCallsBlockThanThereAreCores() async throws {
         let (threads, gate) = (BlockingThreadPool(named: "test"), Gate())
         try await withThrowingTaskGroup { group in

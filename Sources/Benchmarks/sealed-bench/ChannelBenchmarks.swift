@@ -14,7 +14,10 @@ private struct Answer: Codable, Sendable {
     var price = 3
 }
 
-/// A request and its reply, against a round trip of as many sealed bytes through a socket between two threads.
+/// A request and its reply, against a round trip of as many sealed bytes through a socket between two threads of this
+/// process. The peer wakes two threads and seals and opens twice, as both ends of a channel do; it has no tasks, no
+/// values, and one connection, for which a thread is blocked. A channel between two processes wakes as many threads as
+/// this one, whose ends share their threads.
 struct ChannelBenchmarks {
     /// The calls of one measurement.
     private static let calls = 100

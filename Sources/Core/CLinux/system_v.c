@@ -11,6 +11,7 @@
 #include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -221,7 +222,17 @@ int32_t clinux_epoll_arm(int32_t epoll, int32_t descriptor, uint32_t events) {
 }
 
 int32_t clinux_epoll_watch(int32_t epoll, int32_t descriptor) {
-    return set_events(epoll, EPOLL_CTL_ADD, descriptor, EPOLLIN);
+    return set_events(epoll, EPOLL_CTL_ADD, descriptor, EPOLLIN | EPOLLET);
+}
+
+int32_t clinux_timer(void) {
+    int timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+    return timer < 0 ? -errno : timer;
+}
+
+int32_t clinux_timer_set(int32_t timer, int64_t nanoseconds) {
+    struct itimerspec when = {.it_value = {nanoseconds / 1000000000, nanoseconds % 1000000000}};
+    return timerfd_settime(timer, 0, &when, NULL) < 0 ? -errno : 0;
 }
 
 int32_t clinux_epoll_wait(int32_t epoll, clinux_readiness ready[64], int32_t milliseconds) {

@@ -75,6 +75,13 @@ package final class BlockingThreadPool: Sendable {
         return try result.get()
     }
 
+    /// Runs a body on a thread of the pool, and does not wait for it.
+    ///
+    /// - Parameter giveUp: Called instead if no thread can be created, on this thread.
+    package func begin(_ body: @escaping @Sendable () -> Void, orElse giveUp: @escaping @Sendable () -> Void) {
+        submit(BlockingJob(call: BlockingCall(nil), run: body) { _, _ in giveUp() })
+    }
+
     private enum Placement {
         case handed(BlockingThread)
         case newThread

@@ -19,7 +19,8 @@ enum MessageFrame {
     }
 }
 
-/// Assembles messages from received pieces. Allocates memory for received bytes, never for a claimed length.
+/// Assembles messages from received pieces, of which each may contain several. Allocates memory for received bytes, never
+/// for a claimed length.
 struct MessageAssembler: Sendable {
     enum Step: Sendable {
         case message([UInt8])
@@ -40,13 +41,14 @@ struct MessageAssembler: Sendable {
     /// Returns the next complete message or the reason for its absence.
     mutating func next() -> Step {
         guard bytes.count >= MessageFrame.headerSize else { return .needs(MessageFrame.headerSize - bytes.count) }
-        let length = (0..<4).reduce(UInt32(0)) { $0 | UInt32(bytes[$1]) << UInt32(8 * $1) }
+        let length = bytes.withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
         if length == MessageFrame.finish { return .finished }
         guard length <= limit else { return .tooLarge(Int(length)) }
-        let missing = MessageFrame.headerSize + Int(length) - bytes.count
-        if missing > 0 { return .needs(missing) }
-        let message = Array(bytes.dropFirst(MessageFrame.headerSize))
-        bytes = []
+        let end = MessageFrame.headerSize + Int(length)
+        if bytes.count < end { return .needs(end - bytes.count) }
+        let message = Array(bytes[MessageFrame.headerSize..<end])
+        // Keeps the room for small messages, not that of a large one.
+        if bytes.count == end { bytes.removeAll(keepingCapacity: end < 1 << 14) } else { bytes.removeSubrange(..<end) }
         return .message(message)
     }
 }

@@ -94,7 +94,8 @@ extension MessageSocket {
         shutdown(socket.rawValue, Int32(SHUT_WR))
     }
 
-    private func frame(of message: [UInt8]) throws(AppGroupError) -> [UInt8] {
+    /// - Throws: `AppGroupError` `messageTooLarge`.
+    func frame(of message: [UInt8]) throws(AppGroupError) -> [UInt8] {
         guard message.count <= maximumMessageSize else { throw tooLarge(message.count) }
         return MessageFrame.bytes(of: message)
     }
@@ -129,7 +130,9 @@ extension MessageSocket {
     }
 
     /// Sends the bytes that the system accepts now; returns whether that was all.
-    private func sendSome(of rest: inout ArraySlice<UInt8>) throws(AppGroupError) -> Bool {
+    ///
+    /// - Throws: `AppGroupError` `connectionLost`.
+    func sendSome(of rest: inout ArraySlice<UInt8>) throws(AppGroupError) -> Bool {
         while !rest.isEmpty {
             if isBroken.load(ordering: .acquiring) { throw .lost(name, "it was closed") }
             let count = rest.withUnsafeBytes(push)
@@ -185,14 +188,17 @@ extension MessageSocket {
         }
     }
 
-    private enum Arrival {
+    enum Arrival: Sendable {
         case message([UInt8])
         case finished
         case nothingYet
     }
 
     /// Returns the next event without waiting.
-    private func arrival() throws(AppGroupError) -> Arrival {
+    ///
+    /// - Parameter reads: The number of times that the socket may still be read.
+    /// - Throws: `AppGroupError` with `messageTooLarge`, `connectionLost`.
+    func arrival(_ reads: inout Int) throws(AppGroupError) -> Arrival {
         while true {
             switch incoming.withLock({ $0.isFinished ? .finished : $0.assembler.next() }) {
             case .message(let message): return .message(message)
@@ -203,16 +209,27 @@ extension MessageSocket {
                 close()
                 throw tooLarge(count)
             case .needs(let count):
-                if try !pull(count) { return .nothingYet }
+                guard reads > 0, try pull(count) else { return .nothingYet }
+                reads -= 1
             }
         }
     }
 
-    /// Reads at most the given number of bytes; returns whether there were any.
+    private func arrival() throws(AppGroupError) -> Arrival {
+        var reads = Int.max
+        return try arrival(&reads)
+    }
+
+    /// Reads bytes, at most 65,536; returns whether there were any.
+    ///
+    /// - Parameter count: The bytes of the present message that are missing. No others are read while all bytes have to
+    ///   come from one process.
     private func pull(_ count: Int) throws(AppGroupError) -> Bool {
+        let least = incoming.withLock { $0.seeksSender } ? 0 : Self.smallestRead
         while true {
             if isBroken.load(ordering: .acquiring) { throw .lost(name, "it was closed") }
-            let result = withUnsafeTemporaryAllocation(byteCount: min(count, 1 << 16), alignment: 1) { space in
+            let size = min(max(count, least), 1 << 16)
+            let result = withUnsafeTemporaryAllocation(byteCount: size, alignment: 1) { space in
                 let got = take(into: space)
                 if got > 0 { incoming.withLock { $0.assembler.append(space[..<got]) } }
                 return got
@@ -227,6 +244,9 @@ extension MessageSocket {
             }
         }
     }
+
+    /// A read gets the header of a small message with its rest, and the messages behind it, on the stack.
+    private static let smallestRead = 1024
 
     /// Returns the number of bytes that were received, or -errno.
     private func take(into space: UnsafeMutableRawBufferPointer) -> Int {
@@ -260,6 +280,17 @@ extension MessageSocket {
 // MARK: Ending
 
 extension MessageSocket {
+    /// Calls a closure once when bytes can be received or sent, the other end has closed, or the time is over.
+    func whenReady(
+        _ events: Int16, until deadline: SuspendingClock.Instant? = nil,
+        _ done: @escaping @Sendable (SocketPoll.Outcome) -> Void
+    ) {
+        SocketPoll.shared.watch(for: events, at: socket.rawValue, until: deadline) { [self] outcome in
+            // The descriptor stays open until then.
+            withExtendedLifetime(self) { done(outcome) }
+        }
+    }
+
     func close() {
         isBroken.store(true, ordering: .releasing)
         // Wakes the waiting calls; the descriptor itself stays open as long as this object exists.

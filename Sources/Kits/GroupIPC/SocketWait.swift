@@ -2,6 +2,7 @@ internal import AppGroups
 internal import Dispatch
 internal import Glibc
 internal import SharedFiles
+internal import Synchronization
 
 /// The time limit of a call that waits for a socket. Synchronous forms block the thread; the others end when the task
 /// is cancelled.
@@ -31,11 +32,13 @@ struct SocketWait: Sendable {
 
     /// - Throws: `AppGroupError` with `timeout`, `cancelled`. The caller keeps the socket open.
     func step(_ events: Int16, at socket: Int32) async throws(AppGroupError) {
-        switch await SocketPoll.shared.wait(for: events, at: socket, until: deadline) {
-        case .ready: return
-        case .timeout: throw isOver
-        case .cancelled: throw .waiting(.cancelled, name)
-        }
+        let outcome = await SocketPoll.shared.wait(for: events, at: socket, until: deadline)
+        if outcome != .ready { throw error(outcome) }
+    }
+
+    /// The error of a wait that did not end with an event.
+    fileprivate func error(_ outcome: SocketPoll.Outcome) -> AppGroupError {
+        outcome == .cancelled ? .waiting(.cancelled, name) : isOver
     }
 
     /// Waits for a condition without notification.
@@ -47,8 +50,7 @@ struct SocketWait: Sendable {
     }
 
     /// Hazard: `Task.sleep` needs a timer descriptor of the dispatch library. If the process has none left, that timer
-    /// is never armed and the task sleeps for ever. The thread of `SocketPoll` needs none: poll(2) ignores a negative
-    /// descriptor.
+    /// is never armed and the task sleeps for ever. The threads of `SocketPoll` have their descriptor, or do without.
     ///
     /// - Throws: `AppGroupError` with `timeout`, `cancelled`.
     func pause(_ time: Duration) async throws(AppGroupError) {
@@ -74,28 +76,72 @@ extension AppGroupError {
     }
 }
 
-/// The order of calls at one end of a connection: threads queue, tasks retry, at first every millisecond.
-struct SocketTurn: Sendable {
-    private let semaphore = DispatchSemaphore(value: 1)
+/// A number of places, one for the calls at one end of a connection. Threads and tasks get them in the order in which
+/// they ask.
+final class SocketTurn: Sendable {
+    private struct Line: Sendable {
+        var free: Int
+        var waiters: [(number: UInt64, admit: @Sendable () -> Void)] = []
+    }
+
+    private let line: Mutex<Line>
+
+    init(places: Int = 1) { line = Mutex(Line(free: places)) }
 
     /// - Throws: `AppGroupError` with `timeout`.
     func take(_ wait: SocketWait) throws(AppGroupError) {
+        if enter() { return }
+        let (semaphore, number) = (DispatchSemaphore(value: 0), SocketPoll.shared.number())
+        if enter(number, { semaphore.signal() }) { return }
         let limit = wait.remaining.map { DispatchTime.now() + .nanoseconds($0.clampedNanoseconds) } ?? .distantFuture
-        if semaphore.wait(timeout: limit) != .success { throw wait.isOver }
+        if semaphore.wait(timeout: limit) == .success { return }
+        leave(number)
+        throw wait.isOver
     }
 
     /// - Throws: `AppGroupError` with `timeout`, `cancelled`.
     func take(_ wait: SocketWait) async throws(AppGroupError) {
-        var pause = Duration.milliseconds(1)
-        while !isTaken() {
-            try await wait.pause(pause)
-            pause = min(pause * 2, .milliseconds(50))
+        if enter() { return }
+        let (poll, number) = (SocketPoll.shared, SocketPoll.shared.number())
+        let outcome = await poll.wait(for: 0, at: -1, until: wait.deadline, as: number) {
+            if enter(number, { poll.settle(number, .ready) }) { poll.settle(number, .ready) }
+        }
+        if outcome == .ready { return }
+        leave(number)
+        throw wait.error(outcome)
+    }
+
+    /// Gives the place to the next call.
+    func end() {
+        let admit = line.withLock { line in
+            guard line.waiters.isEmpty else { return line.waiters.removeFirst().admit }
+            line.free += 1
+            return {}
+        }
+        admit()
+    }
+
+    /// Takes a free place; returns whether there was one. Otherwise the call is admitted later, if it has a number.
+    private func enter(_ number: UInt64 = 0, _ admit: (@Sendable () -> Void)? = nil) -> Bool {
+        line.withLock { line in
+            if line.free > 0 {
+                line.free -= 1
+                return true
+            }
+            if let admit { line.waiters.append((number, admit)) }
+            return false
         }
     }
 
-    private func isTaken() -> Bool { semaphore.wait(timeout: .now()) == .success }
-
-    func end() { semaphore.signal() }
+    /// Ends the waiting of a call; one that was admitted meanwhile gives its place to the next.
+    private func leave(_ number: UInt64) {
+        let isWaiting = line.withLock { line in
+            let count = line.waiters.count
+            line.waiters.removeAll { $0.number == number }
+            return line.waiters.count < count
+        }
+        if !isWaiting { end() }
+    }
 }
 
 extension Duration {

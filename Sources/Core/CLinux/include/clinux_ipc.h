@@ -73,10 +73,15 @@ int32_t clinux_adopt(int32_t descriptor);
 
 // epoll(7), closed on exec; -errno.
 int32_t clinux_epoll(void);
-// Reports a descriptor once, when one of the events of poll(2) arrives. A further call sets other events.
+// Reports a descriptor once and to one thread, when one of the events of poll(2) arrives. A further call sets other
+// events.
 int32_t clinux_epoll_arm(int32_t epoll, int32_t descriptor, uint32_t events);
-// Reports a descriptor as long as it is readable.
+// Reports a descriptor to one waiting thread each time that it becomes readable, also if it was not read since.
 int32_t clinux_epoll_watch(int32_t epoll, int32_t descriptor);
+// timerfd_create(2) of the monotonic clock, closed on exec; -errno.
+int32_t clinux_timer(void);
+// Readable after that time, which is not 0; an earlier setting is dropped. 0 or -errno.
+int32_t clinux_timer_set(int32_t timer, int64_t nanoseconds);
 
 typedef struct {
     int32_t descriptor;

@@ -5,8 +5,8 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// A detached thread of a ``BlockingThreadPool``. It blocks every signal, so it never runs the program's signal
-/// handlers.
+/// A detached thread of a ``BlockingThreadPool``. It blocks every signal that is not of a fault of its own, so it runs no
+/// other signal handlers of the program.
 final class BlockingThread: Sendable {
     private static let patience = DispatchTimeInterval.seconds(10)
 
@@ -32,6 +32,8 @@ final class BlockingThread: Sendable {
         var all = sigset_t()
         var before = sigset_t()
         sigfillset(&all)
+        // The report of a crash is made by a handler.
+        for fault in [SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGSYS] { sigdelset(&all, fault) }
         // The new thread inherits the mask, so there is no moment with unblocked signals.
         pthread_sigmask(SIG_SETMASK, &all, &before)
         defer { pthread_sigmask(SIG_SETMASK, &before, nil) }

@@ -7,85 +7,96 @@ internal import Synchronization
 typealias ChannelAnswer = @Sendable ([UInt8], GroupPeer) async throws(ChannelFailure) -> [UInt8]
 
 /// The listener's end of a connection, with the requests that are being answered.
+///
+/// The thread that receives a request runs its task at once (`SocketPoll`).
 final class ChannelAnswers: Sendable {
     private struct Request: Sendable {
-        let task: Task<Void, Never>
+        /// Nil for a request that is refused as busy.
+        let task: Task<Void, Never>?
         /// The reply is being sent.
-        var isAnswered = false
+        var isAnswered: Bool
+    }
+
+    private struct State: Sendable {
+        /// The requests whose reply has not been sent.
+        var requests: [UInt64: Request] = [:]
+        /// The peer has to receive replies before more requests are received.
+        var isPaused = false
+        var isOver = false
     }
 
     private let connection: ChannelConnection
     private let peer: GroupPeer
-    private let limits: SealedChannelListener.Limits
+    private let limit: Int
     private let answer: ChannelAnswer
-    private let requests = Mutex<[UInt64: Request]>([:])
+    private let state = Mutex(State())
 
-    init(
-        _ connection: ChannelConnection, _ peer: GroupPeer, _ limits: SealedChannelListener.Limits,
-        _ answer: @escaping ChannelAnswer
-    ) {
+    /// - Parameter limit: The requests that are answered at a time.
+    init(_ connection: ChannelConnection, _ peer: GroupPeer, limit: Int, _ answer: @escaping ChannelAnswer) {
         self.connection = connection
         self.peer = peer
-        self.limits = limits
+        self.limit = max(1, limit)
         self.answer = answer
     }
 
     /// Answers until the peer leaves, breaks the protocol, or the task is cancelled. Then no answer is in progress.
     func run() async {
-        let wait = SocketWait(nil, connection.settings.name)
-        while let frame = (try? await connection.receive(wait)) ?? nil, await accept(frame) {}
-        connection.close()
-        let rest = requests.withLock { $0.values.map(\.task) }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                connection.follow({ self.accept($0) }, ended: { _ in continuation.resume() })
+            }
+        } onCancel: {
+            connection.close()
+        }
+        let rest = state.withLock { state in
+            state.isOver = true
+            return state.requests.values.compactMap(\.task)
+        }
         for task in rest { task.cancel() }
         for task in rest { await task.value }
     }
 
-    /// Returns whether the connection goes on: the peer keeps to the protocol, and receives its replies.
-    private func accept(_ frame: ChannelFrame) async -> Bool {
+    private func accept(_ frame: ChannelFrame) -> ChannelConnection.Demand {
         switch frame.kind {
-        case .request: return await begin(frame)
+        case .request: return begin(frame)
         case .cancel:
-            requests.withLock { requests in
-                guard let request = requests[frame.id], !request.isAnswered else { return }
-                request.task.cancel()
+            state.withLock { state in
+                guard let request = state.requests[frame.id], !request.isAnswered else { return }
+                request.task?.cancel()
             }
-            return true
-        case .introduction, .reply, .failure: return false
+            return .next
+        case .introduction, .reply, .failure: return .end
         }
     }
 
-    private func begin(_ frame: ChannelFrame) async -> Bool {
-        guard let root = try? connection.settings.store.vault.channelRoot() else { return false }
-        if root != connection.root || connection.rosterVersion != connection.settings.rosterVersion {
-            return await send(.failure(ChannelFailure(code: .rekeyed), of: frame.id))
-        }
-        guard await hasRoom() else { return false }
+    private func begin(_ frame: ChannelFrame) -> ChannelConnection.Demand {
         enum Start { case begun, busy, repeated }
-        let start = requests.withLock { requests -> Start in
-            if requests[frame.id] != nil { return .repeated }
-            if requests.values.count(where: { !$0.isAnswered }) >= limit { return .busy }
-            requests[frame.id] = Request(task: Task { await self.reply(to: frame) })
+        let start = state.withLock { state -> Start in
+            if state.isOver || state.requests[frame.id] != nil { return .repeated }
+            if state.requests.values.count(where: { !$0.isAnswered }) >= limit {
+                state.requests[frame.id] = Request(task: nil, isAnswered: true)
+                return .busy
+            }
+            let task = Task(executorPreference: SocketPoll.shared) { await self.reply(to: frame) }
+            state.requests[frame.id] = Request(task: task, isAnswered: false)
             return .begun
         }
-        if start == .busy { return await send(.failure(ChannelFailure(code: .busy), of: frame.id)) }
-        return start != .repeated
-    }
-
-    private var limit: Int { max(1, limits.requests) }
-
-    /// Waits while as many replies as requests are allowed have not been received by the peer: no memory is used for
-    /// more. Returns `false` if the connection has to end.
-    private func hasRoom() async -> Bool {
-        let wait = SocketWait(nil, connection.settings.name)
-        while requests.withLock({ $0.count }) >= 2 * limit {
-            do throws(AppGroupError) { try await wait.pause(.milliseconds(5)) } catch { return false }
+        switch start {
+        case .repeated: return .end
+        case .busy: send(.failure(ChannelFailure(code: .busy), of: frame.id))
+        case .begun: break
         }
-        return true
+        // No memory is used for more replies than this, if the peer does not receive them.
+        return state.withLock { state in
+            state.isPaused = state.requests.count >= 2 * limit
+            return state.isPaused ? .pause : .next
+        }
     }
 
     private func reply(to request: ChannelFrame) async {
         let frame: ChannelFrame
         do throws(ChannelFailure) {
+            try requirePresentKeys()
             let body = try await answer(request.body, peer)
             let limit = connection.settings.maximumMessageSize
             guard body.count <= limit else {
@@ -96,18 +107,35 @@ final class ChannelAnswers: Sendable {
             frame = .failure(error, of: request.id)
         }
         // A peer that withdrew the request does not wait for it.
-        let isWanted = requests.withLock { requests in
-            requests[request.id]?.isAnswered = true
+        let isWanted = state.withLock { state in
+            state.requests[request.id]?.isAnswered = true
             return !Task.isCancelled
         }
-        if isWanted, !(await send(frame)) { connection.close() }
-        requests.withLock { $0[request.id] = nil }
+        if isWanted { send(frame) } else { remove(request.id) }
     }
 
-    /// Sends a frame; returns whether the peer receives in time.
-    private func send(_ frame: ChannelFrame) async -> Bool {
-        let wait = SocketWait(ChannelConnection.patience, connection.settings.name)
-        do throws(AppGroupError) { try await connection.send(frame, wait) } catch { return false }
-        return true
+    /// May look at the vault's files. Ends the connection if the present root cannot be determined.
+    private func requirePresentKeys() throws(ChannelFailure) {
+        let settings = connection.settings
+        let root = try? settings.store.vault.channelRoot()
+        if root == nil { connection.close() }
+        if root != connection.root || connection.rosterVersion != settings.rosterVersion {
+            throw ChannelFailure(code: .rekeyed)
+        }
+    }
+
+    /// Sends a reply. The connection ends if the peer does not receive it in time.
+    private func send(_ frame: ChannelFrame) {
+        connection.send(frame, by: .now + ChannelConnection.patience) { _ in self.remove(frame.id) }
+    }
+
+    private func remove(_ id: UInt64) {
+        let goesOn = state.withLock { state in
+            state.requests[id] = nil
+            guard state.isPaused, state.requests.count < 2 * limit else { return false }
+            state.isPaused = false
+            return true
+        }
+        if goesOn { connection.receive { self.accept($0) } }
     }
 }

@@ -1,5 +1,6 @@
 internal import AppGroups
 internal import CryptoPrimitives
+internal import Glibc
 internal import KeyVault
 internal import SealedState
 internal import Sealing
@@ -68,6 +69,9 @@ struct ChannelSettings: Sendable {
 }
 
 /// One end of a channel's connection after its handshake: sealed frames, both ways.
+///
+/// A frame is sealed and sent by the thread that has it, and opened by the thread of `SocketPoll` that received it. Only
+/// for a full socket a frame waits in the outbox.
 final class ChannelConnection: Sendable {
     /// The root of the key that both ends proved to hold.
     let root: Bytes32
@@ -78,16 +82,15 @@ final class ChannelConnection: Sendable {
     let role: NoiseRole
     let settings: ChannelSettings
 
-    private let messages: MessageSocket
-    private let sealing: Mutex<NoiseCipher>
+    let messages: MessageSocket
+    private let outbox: Mutex<Outbox>
     private let opening: Mutex<NoiseCipher>
-    private let turn = SocketTurn()
 
     /// The time limit for sending a frame that nothing waits for.
     static let patience = Duration.seconds(10)
 
     /// - Parameter handshake: After both of its messages.
-    private init(
+    init(
         _ messages: MessageSocket, _ handshake: consuming NoiseHandshake, _ root: Bytes32,
         _ settings: ChannelSettings, _ role: NoiseRole
     ) {
@@ -98,203 +101,190 @@ final class ChannelConnection: Sendable {
         self.settings = settings
         self.messages = messages
         let transport = handshake.transport()
-        sealing = Mutex(transport.sending)
+        outbox = Mutex(Outbox(cipher: transport.sending))
         opening = Mutex(transport.receiving)
     }
 
-    func close() { messages.close() }
+    /// Ends the connection.
+    func close() { finish(.lost(settings.name, "it was closed")) }
 
-    // MARK: Frames
+    /// Ends the connection with the error of the calls that wait for it.
+    private func finish(_ error: AppGroupError) {
+        messages.close()
+        let (unsent, ended) = outbox.withLock { outbox in
+            defer { (outbox.isOver, outbox.line, outbox.ended) = (true, [], nil) }
+            return (outbox.line, outbox.ended)
+        }
+        for frame in unsent { frame.done(false) }
+        ended?(error)
+    }
 
-    /// Sends a frame. A frame of which a part was sent ends the connection: the other end could open no other.
+    // MARK: Sending
+
+    /// A frame that is to be sent.
+    private struct Outgoing: Sendable {
+        let frame: ChannelFrame
+        let deadline: SuspendingClock.Instant
+        let done: @Sendable (Bool) -> Void
+    }
+
+    /// The frames that wait for room in the socket. They are sealed one after the other, when the one before was sent.
+    private struct Outbox: ~Copyable {
+        var cipher: NoiseCipher
+        var line: [Outgoing] = []
+        /// The sealed bytes of the first frame that the system has not accepted yet; empty if it is not sealed.
+        var rest: ArraySlice<UInt8> = []
+        /// A thread goes on when the socket has room.
+        var isBlocked = false
+        var isOver = false
+        /// Called once, with the reason, when the connection ends.
+        var ended: (@Sendable (AppGroupError) -> Void)?
+
+        init(cipher: consuming NoiseCipher) { self.cipher = cipher }
+    }
+
+    private enum Progress: Sendable {
+        case isOver
+        /// All was sent, or is sent when the socket has room.
+        case goesOn
+        /// The socket is full; the connection ends if it does not accept the first frame by the time.
+        case blocked(SuspendingClock.Instant)
+        case failed(AppGroupError)
+    }
+
+    /// Sends a frame, or has it sent as soon as the frames before it were sent. Does not wait.
     ///
-    /// - Throws: `AppGroupError` with `timeout`, `cancelled`, and nothing was sent unless the connection is closed;
-    ///   `messageTooLarge`, `connectionLost`.
-    func send(_ frame: ChannelFrame, _ wait: SocketWait) async throws(AppGroupError) {
-        try await turn.take(wait)
-        defer { turn.end() }
-        let sealed = try seal(frame)
-        do throws(AppGroupError) { try await messages.send(sealed, wait) } catch {
-            // Nothing of it has left this process, so the next frame may have its place.
-            if !messages.isClosed { sealing.withLock { $0.forgetLast(count(of: sealed)) } }
-            throw error
+    /// - Parameters:
+    ///   - deadline: The connection ends if the frame has not been sent by then.
+    ///   - done: Called once, on any thread: with true when the system has the whole frame, with false if the connection
+    ///     ended before.
+    func send(
+        _ frame: ChannelFrame, by deadline: SuspendingClock.Instant, done: @escaping @Sendable (Bool) -> Void = { _ in }
+    ) {
+        let outgoing = Outgoing(frame: frame, deadline: deadline, done: done)
+        let (sent, progress) = outbox.withLock { outbox -> ([Outgoing], Progress) in
+            if outbox.isOver { return ([], .isOver) }
+            outbox.line.append(outgoing)
+            return outbox.isBlocked ? ([], .goesOn) : write(&outbox)
+        }
+        if case .isOver = progress { done(false) }
+        go(on: progress, sent)
+    }
+
+    /// Seals and sends what the system accepts now.
+    private func write(_ outbox: inout Outbox) -> ([Outgoing], Progress) {
+        var sent: [Outgoing] = []
+        do throws(AppGroupError) {
+            while let first = outbox.line.first {
+                if outbox.rest.isEmpty { outbox.rest = try sealed(first.frame, &outbox.cipher)[...] }
+                guard try messages.sendSome(of: &outbox.rest) else {
+                    outbox.isBlocked = true
+                    return (sent, .blocked(first.deadline))
+                }
+                sent.append(outbox.line.removeFirst())
+            }
+            return (sent, .goesOn)
+        } catch {
+            return (sent, .failed(error))
         }
     }
 
-    /// The number of messages of Noise in a sealed frame.
-    private func count(of sealed: [UInt8]) -> UInt64 { UInt64((sealed.count + 65_534) / 65_535) }
+    private func sealed(_ frame: ChannelFrame, _ cipher: inout NoiseCipher) throws(AppGroupError) -> [UInt8] {
+        let sealed: [UInt8]
+        do throws(CryptoError) { sealed = try ChannelSealing.seal(frame, &cipher) } catch {
+            throw .lost(settings.name, "\(error)")
+        }
+        return try messages.frame(of: sealed)
+    }
 
-    private func seal(_ frame: ChannelFrame) throws(AppGroupError) -> [UInt8] {
-        let sealed: Result<[UInt8], CryptoError> = sealing.withLock { cipher in
-            do throws(CryptoError) { return .success(try ChannelSealing.seal(frame, &cipher)) } catch {
-                return .failure(error)
+    private func go(on progress: Progress, _ sent: [Outgoing]) {
+        for frame in sent { frame.done(true) }
+        switch progress {
+        case .isOver, .goesOn: break
+        case .failed(let error): finish(error)
+        case .blocked(let deadline):
+            messages.whenReady(Int16(POLLOUT), until: deadline) { [self] outcome in
+                guard outcome == .ready else {
+                    return finish(.lost(settings.name, "the other end did not receive in time"))
+                }
+                let (sent, progress) = outbox.withLock { outbox -> ([Outgoing], Progress) in
+                    outbox.isBlocked = false
+                    return outbox.isOver ? ([], .isOver) : write(&outbox)
+                }
+                go(on: progress, sent)
             }
         }
-        do throws(CryptoError) { return try sealed.get() } catch { throw .lost(settings.name, "\(error)") }
     }
 
-    /// Receives the next frame; returns nil when the other end has left.
-    ///
-    /// - Throws: `AppGroupError` with `timeout`, `cancelled`, `messageTooLarge`; `peerUnproven` for bytes that the other
-    ///   end did not seal, which ends the connection.
-    func receive(_ wait: SocketWait) async throws(AppGroupError) -> ChannelFrame? {
-        let received: [UInt8]?
-        do throws(AppGroupError) { received = try await messages.receive(wait) } catch {
-            guard error.code == .connectionLost else { throw error }
-            return nil
+    /// Removes a request of which nothing was sent; otherwise has the listener end its work on it.
+    func withdraw(_ id: UInt64) {
+        let isUnsent = outbox.withLock { outbox in
+            let index = outbox.line.firstIndex { $0.frame.id == id && $0.frame.kind == .request }
+            guard let index, index > 0 || outbox.rest.isEmpty else { return false }
+            outbox.line.remove(at: index)
+            return true
         }
-        guard let received else { return nil }
+        if !isUnsent { send(ChannelFrame(kind: .cancel, id: id), by: .now + Self.patience) }
+    }
+
+    // MARK: Receiving
+
+    /// The next step after a frame.
+    enum Demand: Sendable {
+        case next
+        /// No frame is received until `receive` is called again.
+        case pause
+        /// The other end does not keep to the protocol.
+        case end
+    }
+
+    /// Receives all frames after the introductions.
+    ///
+    /// - Parameters:
+    ///   - accept: Called with each frame, in order, on a thread that must not be blocked.
+    ///   - ended: Called once, with the reason, when the connection ends.
+    func follow(
+        _ accept: @escaping @Sendable (ChannelFrame) -> Demand,
+        ended: @escaping @Sendable (AppGroupError) -> Void
+    ) {
+        let isOver = outbox.withLock { outbox in
+            if !outbox.isOver { outbox.ended = ended }
+            return outbox.isOver
+        }
+        if isOver { ended(.lost(settings.name, "it was closed")) } else { receive(accept) }
+    }
+
+    /// Passes on the frames that have arrived, then waits for others. Reads the socket once, so that no peer occupies
+    /// the thread.
+    func receive(_ accept: @escaping @Sendable (ChannelFrame) -> Demand) {
+        var reads = 1
+        do throws(AppGroupError) {
+            while true {
+                switch try messages.arrival(&reads) {
+                case .finished: throw .lost(settings.name, "the other end has left")
+                case .nothingYet: return messages.whenReady(Int16(POLLIN)) { [self] _ in receive(accept) }
+                case .message(let sealed):
+                    switch accept(try opened(sealed)) {
+                    case .next: continue
+                    case .pause: return
+                    case .end: throw settings.unproven("the other end does not keep to the protocol")
+                    }
+                }
+            }
+        } catch {
+            finish(error)
+        }
+    }
+
+    /// - Throws: `AppGroupError` `peerUnproven` for bytes that the other end did not seal.
+    func opened(_ sealed: [UInt8]) throws(AppGroupError) -> ChannelFrame {
         let opened: Result<ChannelFrame, CryptoError> = opening.withLock { cipher in
-            do throws(CryptoError) { return .success(try ChannelSealing.open(received, &cipher)) } catch {
+            do throws(CryptoError) { return .success(try ChannelSealing.open(sealed, &cipher)) } catch {
                 return .failure(error)
             }
         }
         do throws(CryptoError) { return try opened.get() } catch {
-            messages.close()
             throw settings.unproven("bytes arrived that the other end did not seal")
-        }
-    }
-
-    // MARK: Introductions
-
-    /// Sends the frame that proves this program's writer key, if it has one.
-    func introduce(_ wait: SocketWait) async throws(AppGroupError) {
-        let body = ChannelIntroduction.body(settings.store.options.writerKey, role, handshakeHash)
-        try await send(ChannelFrame(kind: .introduction, id: 0, body: body), wait)
-    }
-
-    /// Receives the other end's introduction and applies the rule to it.
-    ///
-    /// - Throws: `AppGroupError` with `peerUnproven`, `peerRefused`, `peerUnknown`.
-    func meet(_ wait: SocketWait) async throws(AppGroupError) -> GroupPeer {
-        guard let sender = messages.sender else {
-            throw settings.unproven("the system does not state the process at the other end")
-        }
-        // A socket of the service manager was opened by another process than the one that answers.
-        guard role == .initiator || messages.connected?.user == sender.user else {
-            throw settings.unproven("it was connected by another user than the one that talks")
-        }
-        guard let frame = try await receive(wait) else {
-            throw settings.unproven("the other end left before it had introduced itself")
-        }
-        if let failure = frame.failure { throw settings.error(failure) }
-        guard frame.kind == .introduction else { throw settings.unproven("the other end did not introduce itself") }
-        let (settings, hash) = (settings, handshakeHash)
-        let other: NoiseRole = role == .initiator ? .responder : .initiator
-        // A rule may read files.
-        return try await IPCThreads.peers.run(wait.remaining, "identify the peer of", settings.name) {
-            (_) throws(AppGroupError) in
-            var peer = GroupPeer(sender: sender)
-            let authority = try settings.present().authority
-            do throws(CryptoError) {
-                peer.writer = try ChannelIntroduction.writer(frame.body, other, hash, by: authority)
-            } catch {
-                throw settings.unproven("the other end names a writer whose key it does not have")
-            }
-            do throws(PeerRefusal) { try peer.require(settings.peers) } catch {
-                throw .ipc(
-                    error.code, "talk through", settings.name.description, "the other process \(error.words)",
-                    "See the process: ss -xp")
-            }
-            return peer
-        }
-    }
-}
-
-// MARK: Handshakes
-
-extension ChannelConnection {
-    /// The only contents of the handshake's messages: the version of the protocol.
-    private static let version: [UInt8] = [1]
-
-    /// Connects to a channel's listener.
-    ///
-    /// - Throws: `AppGroupError` with `nobodyListens`, `timeout`, `cancelled`, `peerUnproven`, `keysUnavailable`,
-    ///   `file`.
-    static func connect(
-        _ settings: ChannelSettings, _ key: ChannelKey, _ wait: SocketWait
-    ) async throws(AppGroupError) -> ChannelConnection {
-        let messages = try await socket(settings, wait)
-        var handshake = try settings.handshake(.initiator, key)
-        let first = try settings.proving { () throws(CryptoError) in try handshake.write(version) }
-        do throws(AppGroupError) { try await messages.send(first, wait) } catch {
-            throw error.code == .connectionLost ? settings.unproven(refusal) : error
-        }
-        guard let second = try await message(from: messages, wait) else { throw settings.unproven(refusal) }
-        let answer = try settings.proving { () throws(CryptoError) in try handshake.read(second) }
-        guard answer == version else { throw settings.unproven("the other end uses another version of the protocol") }
-        return ChannelConnection(messages, handshake, key.root, settings, .initiator)
-    }
-
-    private static let refusal = "the listener ended the connection without an answer: it does not hold the same keys"
-
-    private static func socket(
-        _ settings: ChannelSettings, _ wait: SocketWait
-    ) async throws(AppGroupError) -> MessageSocket {
-        while true {
-            let messages = try await IPCThreads.peers.run(wait.remaining, "connect to", settings.name) {
-                (_) throws(AppGroupError) -> MessageSocket? in
-                guard let socket = try settings.place().connectAtOnce() else { return nil }
-                return settings.messages(socket)
-            }
-            if let messages { return messages }
-            try await wait.pause(.milliseconds(5))
-        }
-    }
-
-    /// Answers the first message of a connection.
-    ///
-    /// - Throws: `AppGroupError` with `timeout`, `cancelled`, `peerUnproven`, `keysUnavailable`.
-    static func answer(
-        _ socket: consuming Descriptor, _ settings: ChannelSettings, _ wait: SocketWait
-    ) async throws(AppGroupError) -> ChannelConnection {
-        let messages = settings.messages(socket)
-        guard let first = try await message(from: messages, wait) else {
-            throw settings.unproven("the other end left before the handshake")
-        }
-        let key = try await settings.key(wait)
-        var handshake = try settings.handshake(.responder, key)
-        let version = try settings.proving { () throws(CryptoError) in try handshake.read(first) }
-        guard version == Self.version else {
-            throw settings.unproven("the other end uses another version of the protocol")
-        }
-        let second = try settings.proving { () throws(CryptoError) in try handshake.write(Self.version) }
-        try await messages.send(second, wait)
-        return ChannelConnection(messages, handshake, key.root, settings, .responder)
-    }
-
-    /// Returns the other end's message of the handshake; nil if the other end has left, or sends more than that.
-    private static func message(
-        from messages: MessageSocket, _ wait: SocketWait
-    ) async throws(AppGroupError) -> [UInt8]? {
-        do throws(AppGroupError) {
-            defer { messages.acceptFullMessages() }
-            return try await messages.receive(wait)
-        } catch {
-            if error.code == .connectionLost || error.code == .messageTooLarge { return nil }
-            throw error
-        }
-    }
-}
-
-extension AppGroupError {
-    static func unusableKeys(_ error: VaultError, _ name: GroupIPCName) -> Self {
-        .ipc(.keysUnavailable, "talk through", name.description, error.reason, error.advice)
-    }
-}
-
-extension ChannelSettings {
-    /// Returns the messages of a connection; the first one is a handshake's.
-    fileprivate func messages(_ socket: consuming Descriptor) -> MessageSocket {
-        MessageSocket(socket, name, largestFrame, firstMessageSize: NoiseHandshake.overhead + 1)
-    }
-
-    /// Makes a step of a handshake.
-    ///
-    /// - Throws: `AppGroupError` with `peerUnproven`.
-    fileprivate func proving<Result>(_ step: () throws(CryptoError) -> Result) throws(AppGroupError) -> Result {
-        do throws(CryptoError) { return try step() } catch {
-            throw unproven("the other end did not prove that it holds the group's keys")
         }
     }
 }

@@ -18,11 +18,13 @@ final class ChannelLink: Sendable {
     private let connection: ChannelConnection
     private let calls: ChannelCalls
 
-    private init(_ connection: ChannelConnection, _ peer: GroupPeer) {
+    /// - Parameter connection: After the introductions.
+    init(_ connection: ChannelConnection, _ peer: GroupPeer) {
         self.peer = peer
         self.connection = connection
-        calls = ChannelCalls(connection.settings)
-        Task { [connection, calls] in await Self.receive(connection, calls) }
+        let calls = ChannelCalls(connection.settings)
+        self.calls = calls
+        connection.follow({ calls.accept($0) }, ended: { calls.finish($0) })
     }
 
     deinit { close() }
@@ -43,7 +45,7 @@ final class ChannelLink: Sendable {
     ) async throws(AppGroupError) -> ChannelLink {
         let connection = try await ChannelConnection.connect(settings, key, wait)
         do throws(AppGroupError) {
-            try await connection.introduce(wait)
+            connection.introduce()
             return ChannelLink(connection, try await connection.meet(wait))
         } catch {
             connection.close()
@@ -61,80 +63,45 @@ final class ChannelLink: Sendable {
 
     /// Sends a request and waits for the end of the call.
     func ask(_ request: [UInt8], _ wait: SocketWait) async -> Outcome {
-        guard let id = calls.begin(wait) else { return .notSent }
-        do throws(AppGroupError) {
-            try await connection.send(ChannelFrame(kind: .request, id: id, body: request), wait)
-        } catch {
-            calls.forget(id)
-            return error.code == .connectionLost ? .notSent : .error(error)
-        }
+        let id = calls.number()
+        let cancelled = Outcome.error(.waiting(.cancelled, connection.settings.name))
         let outcome = await withTaskCancellationHandler {
-            await calls.outcome(of: id)
-        } onCancel: {
-            calls.settle(id, .error(.waiting(.cancelled, connection.settings.name)))
-        }
-        if case .error(let error) = outcome, error.code == .cancelled || error.code == .timeout { withdraw(id) }
-        return outcome
-    }
-
-    /// Ends the listener's work on a request.
-    private func withdraw(_ id: UInt64) {
-        let connection = connection
-        Task {
-            let wait = SocketWait(ChannelConnection.patience, connection.settings.name)
-            try? await connection.send(ChannelFrame(kind: .cancel, id: id), wait)
-        }
-    }
-
-    private static func receive(_ connection: ChannelConnection, _ calls: ChannelCalls) async {
-        let wait = SocketWait(nil, connection.settings.name)
-        do throws(AppGroupError) {
-            while let frame = try await connection.receive(wait) {
-                if frame.kind == .reply {
-                    calls.settle(frame.id, .reply(frame.body))
-                } else if let failure = frame.failure {
-                    calls.settle(frame.id, .failure(failure))
-                } else {
-                    connection.close()
-                    throw connection.settings.unproven("the listener does not keep to the protocol")
+            await withCheckedContinuation { continuation in
+                calls.begin(id, continuation, until: wait.deadline)
+                // A request that was sent in part is sent on after the call's end: other frames follow it.
+                let limit = (wait.deadline ?? .now) + ChannelConnection.patience
+                connection.send(ChannelFrame(kind: .request, id: id, body: request), by: limit) { [calls] isSent in
+                    if !isSent { calls.settle(id, .notSent) }
                 }
+                calls.handOver(id)
+                // A cancellation before the call had begun found nothing to end.
+                if Task.isCancelled { calls.settle(id, cancelled) }
             }
-            calls.finish(.lost(connection.settings.name, "the listener has left"))
-        } catch {
-            calls.finish(error)
+        } onCancel: {
+            calls.settle(id, cancelled)
         }
+        if case .error(let error) = outcome, error.code == .cancelled || error.code == .timeout {
+            connection.withdraw(id)
+        }
+        return outcome
     }
 }
 
 /// The calls of one connection that wait for a reply.
 private final class ChannelCalls: Sendable {
-    private enum Call {
-        /// Nothing has arrived, and no task waits yet.
-        case begun
-        case waiting(CheckedContinuation<ChannelLink.Outcome, Never>)
-        case ended(ChannelLink.Outcome)
+    private struct Call: Sendable {
+        let continuation: CheckedContinuation<ChannelLink.Outcome, Never>
+        let deadline: SuspendingClock.Instant?
+        /// The connection has the request, unless it had ended before: then `settle` ends the call.
+        var isHandedOver = false
     }
 
-    private struct State {
+    private struct State: Sendable {
         var last: UInt64 = 0
-        var calls: [UInt64: (call: Call, deadline: SuspendingClock.Instant?)] = [:]
+        var calls: [UInt64: Call] = [:]
         var end: AppGroupError?
-        /// The time at which the timer looks for calls whose time is over.
+        /// The time at which the calls whose time is over are looked for.
         var alarm: SuspendingClock.Instant?
-
-        mutating func settle(
-            _ id: UInt64, _ outcome: ChannelLink.Outcome
-        ) -> CheckedContinuation<ChannelLink.Outcome, Never>? {
-            guard let found = calls[id] else { return nil }
-            switch found.call {
-            case .begun: calls[id] = (.ended(outcome), nil)
-            case .ended: break
-            case .waiting(let continuation):
-                calls[id] = nil
-                return continuation
-            }
-            return nil
-        }
     }
 
     private let settings: ChannelSettings
@@ -145,84 +112,80 @@ private final class ChannelCalls: Sendable {
     /// The reason why no reply will arrive; nil while one may.
     var end: AppGroupError? { state.withLock { $0.end } }
 
-    /// Returns the number of a new call; nil if the connection has ended.
-    func begin(_ wait: SocketWait) -> UInt64? {
-        let (id, alarm) = state.withLock { state -> (UInt64?, SuspendingClock.Instant?) in
-            guard state.end == nil else { return (nil, nil) }
+    /// Returns the number of a new call.
+    func number() -> UInt64 {
+        state.withLock { state in
             state.last += 1
-            state.calls[state.last] = (.begun, wait.deadline)
-            guard let deadline = wait.deadline, state.alarm.map({ deadline < $0 }) ?? true else {
-                return (state.last, nil)
-            }
+            return state.last
+        }
+    }
+
+    /// Begins a call, which `settle` ends.
+    func begin(
+        _ id: UInt64, _ continuation: CheckedContinuation<ChannelLink.Outcome, Never>,
+        until deadline: SuspendingClock.Instant?
+    ) {
+        let alarm = state.withLock { state -> SuspendingClock.Instant? in
+            state.calls[id] = Call(continuation: continuation, deadline: deadline)
+            guard let deadline, state.alarm.map({ deadline < $0 }) ?? true else { return nil }
             state.alarm = deadline
-            return (state.last, deadline)
+            return deadline
         }
-        if let alarm { Task { [weak self] in await Self.ring(at: alarm) { [weak self] in self } } }
-        return id
+        if let alarm { set(alarm) }
     }
 
-    /// Waits for the end of a call.
-    func outcome(of id: UInt64) async -> ChannelLink.Outcome {
-        await withCheckedContinuation { continuation in
-            let outcome = state.withLock { state -> ChannelLink.Outcome? in
-                guard let found = state.calls[id] else {
-                    return .error(state.end ?? .waiting(.cancelled, settings.name))
-                }
-                if case .ended(let outcome) = found.call {
-                    state.calls[id] = nil
-                    return outcome
-                }
-                state.calls[id] = (.waiting(continuation), found.deadline)
-                return nil
-            }
-            if let outcome { continuation.resume(returning: outcome) }
+    /// States that the connection has the request of a call that has not ended.
+    func handOver(_ id: UInt64) {
+        let lost = state.withLock { state -> (Call, AppGroupError)? in
+            state.calls[id]?.isHandedOver = true
+            guard let end = state.end, let call = state.calls.removeValue(forKey: id) else { return nil }
+            return (call, end)
         }
+        if let (call, error) = lost { call.continuation.resume(returning: .error(error)) }
     }
 
-    /// Ends a call; a call that has ended stays as it is.
+    /// Ends a call that has not ended.
     func settle(_ id: UInt64, _ outcome: ChannelLink.Outcome) {
-        let waiting = state.withLock { $0.settle(id, outcome) }
-        waiting?.resume(returning: outcome)
+        state.withLock { $0.calls.removeValue(forKey: id) }?.continuation.resume(returning: outcome)
     }
 
-    /// Removes a call that was not made.
-    func forget(_ id: UInt64) { state.withLock { $0.calls[id] = nil } }
+    func accept(_ frame: ChannelFrame) -> ChannelConnection.Demand {
+        if frame.kind == .reply {
+            settle(frame.id, .reply(frame.body))
+        } else if let failure = frame.failure {
+            settle(frame.id, .failure(failure))
+        } else {
+            return .end
+        }
+        return .next
+    }
 
-    /// Ends all calls, and those to come.
+    /// Ends the calls whose request the connection has; it does not take others.
     func finish(_ error: AppGroupError) {
-        let waiting = state.withLock { state in
-            state.end = state.end ?? error
-            return Array(state.calls.keys).compactMap { state.settle($0, .error(error)) }
+        let calls = state.withLock { state in
+            state.end = error
+            let calls = state.calls.filter(\.value.isHandedOver)
+            for id in calls.keys { state.calls[id] = nil }
+            return calls
         }
-        for continuation in waiting { continuation.resume(returning: .error(error)) }
+        for call in calls.values { call.continuation.resume(returning: .error(error)) }
     }
 
-    /// Ends the calls whose time is over, at a time and then at the next deadlines, until a call has none or an earlier
-    /// alarm was set.
-    ///
-    /// - Parameter calls: Returns the calls; nil when nothing else uses them.
-    private static func ring(
-        at first: SuspendingClock.Instant, _ calls: @Sendable () -> ChannelCalls?
-    ) async {
-        var alarm: SuspendingClock.Instant? = first
-        while let time = alarm {
-            _ = await SocketPoll.shared.wait(for: 0, at: -1, until: time)
-            alarm = calls()?.settleLate(at: time)
-        }
+    private func set(_ alarm: SuspendingClock.Instant) {
+        SocketPoll.shared.watch(for: 0, at: -1, until: alarm) { [weak self] _ in self?.settleLate(at: alarm) }
     }
 
-    /// Ends the calls whose time is over.
-    ///
-    /// - Returns: The next deadline; nil if no call has one, or another alarm is set.
-    private func settleLate(at alarm: SuspendingClock.Instant) -> SuspendingClock.Instant? {
-        let (late, next) = state.withLock { state -> ([UInt64], SuspendingClock.Instant?) in
+    /// Ends the calls whose time is over, and sets the next alarm unless an earlier one was set.
+    private func settleLate(at alarm: SuspendingClock.Instant) {
+        let (late, next) = state.withLock { state -> ([Call], SuspendingClock.Instant?) in
             guard state.alarm == alarm else { return ([], nil) }
             let now = SuspendingClock.now
-            let late = state.calls.filter { $0.value.deadline.map { $0 <= now } ?? false }.map(\.key)
-            state.alarm = state.calls.values.compactMap(\.deadline).filter { $0 > now }.min()
-            return (late, state.alarm)
+            let late = state.calls.filter { $0.value.deadline.map { $0 <= now } ?? false }
+            for id in late.keys { state.calls[id] = nil }
+            state.alarm = state.calls.values.compactMap(\.deadline).min()
+            return (Array(late.values), state.alarm)
         }
-        for id in late { settle(id, .error(.waiting(.timeout, settings.name))) }
-        return next
+        for call in late { call.continuation.resume(returning: .error(.waiting(.timeout, settings.name))) }
+        if let next { set(next) }
     }
 }

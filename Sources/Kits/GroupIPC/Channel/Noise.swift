@@ -110,9 +110,6 @@ struct NoiseCipher: ~Copyable, Sendable {
         }
     }
 
-    /// Gives back the places of the last sealed messages, which were discarded.
-    mutating func forgetLast(_ messages: UInt64) { count -= messages }
-
     /// Writes the plaintext, 16 bytes shorter than the sealed form. A message that does not open is not counted.
     ///
     /// - Throws: `CryptoError` `.authenticationFailed`, also for a message that was left out, repeated or exchanged.
@@ -131,8 +128,9 @@ struct NoiseCipher: ~Copyable, Sendable {
         _ body: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) throws(CryptoError) -> Void
     ) throws(CryptoError) {
         guard count < .max else { throw CryptoError(.parameterOutOfRange, "messages of a connection") }
-        let nonce: [UInt8] = [0, 0, 0, 0] + withUnsafeBytes(of: count.littleEndian) { Array($0) }
-        try nonce.withRawBytes { nonce throws(CryptoError) in
+        let (low, high) = (UInt32(truncatingIfNeeded: count), UInt32(truncatingIfNeeded: count >> 32))
+        let words = (UInt32(0), low.littleEndian, high.littleEndian)
+        try withUnsafeBytes(of: words) { nonce throws(CryptoError) in
             try key.withUnsafeBytes { key throws(CryptoError) in try body(nonce, key) }
         }
         count += 1

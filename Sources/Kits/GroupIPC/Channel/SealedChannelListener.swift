@@ -37,9 +37,9 @@ public final class SealedChannelListener: Sendable {
     private let limits: Limits
     private let acceptor: SocketAcceptor
     private let refusals = Atomic(0)
-    private let connections = Atomic(0)
-    /// The connections whose other end has not proved anything yet.
-    private let unproven = Atomic(0)
+    private let connections: SocketTurn
+    /// The places of connections whose other end has not proved anything yet.
+    private let unproven = SocketTurn(places: 64)
     private let unusableKeys = Mutex<AppGroupError?>(nil)
     private let serving = Mutex<[Task<AppGroupError?, Never>]>([])
 
@@ -47,6 +47,7 @@ public final class SealedChannelListener: Sendable {
         self.settings = settings
         self.limits = limits
         self.acceptor = acceptor
+        connections = SocketTurn(places: max(1, limits.connections))
     }
 
     /// The number of connections that were refused since the start: those of processes that did not prove that they
@@ -61,8 +62,9 @@ public final class SealedChannelListener: Sendable {
     ///
     /// A peer that leaves, or withdraws a request, cancels the tasks that answer it. After the end of this call no
     /// answer is in progress.
-    /// - Parameter answer: Called in a task of its own for each request, with the process that sent it. An error that it
-    ///   throws is the peer's `requestFailed`, with its description of at most 1,024 bytes as the reason.
+    /// - Parameter answer: Called in a task of its own for each request, with the process that sent it. It may block its
+    ///   thread: at most 63 answers of a process do so at a time, and others wait. An error that it throws is the peer's
+    ///   `requestFailed`, with its description of at most 1,024 bytes as the reason.
     /// - Throws: ``AppGroupError`` with `file` if the system call for accepting fails.
     public func serve<Request: Decodable & Sendable, Reply: Encodable & Sendable>(
         _ answer: @escaping @Sendable (_ request: Request, _ peer: GroupPeer) async throws -> Reply
@@ -130,7 +132,7 @@ public final class SealedChannelListener: Sendable {
                 while true {
                     let socket = try await accepted()
                     group.addTask {
-                        defer { self.connections.subtract(1, ordering: .acquiringAndReleasing) }
+                        defer { self.connections.end() }
                         await self.attend(socket, answer)
                     }
                 }
@@ -140,22 +142,22 @@ public final class SealedChannelListener: Sendable {
         }
     }
 
-    /// Returns the next connection when there is room for it.
+    /// Returns the next connection when there is room for it, which the caller frees.
     private func accepted() async throws(AppGroupError) -> Int32 {
         let wait = SocketWait(nil, name)
-        while connections.load(ordering: .acquiring) >= max(1, limits.connections)
-            || unproven.load(ordering: .acquiring) >= Self.mostUnproven
-        {
-            try await wait.pause(.milliseconds(20))
+        try await connections.take(wait)
+        do throws(AppGroupError) {
+            try await unproven.take(wait)
+            do throws(AppGroupError) { return try await acceptor.accept(wait) } catch {
+                unproven.end()
+                throw error
+            }
+        } catch {
+            connections.end()
+            throw error
         }
-        let socket = try await acceptor.accept(wait)
-        connections.add(1, ordering: .acquiringAndReleasing)
-        unproven.add(1, ordering: .acquiringAndReleasing)
-        return socket
     }
 
-    /// The number of connections at a time whose other end has not proved anything yet.
-    private static let mostUnproven = 64
     /// The time that a peer has to prove that it holds the group's keys.
     private static let handshakeLimit = Duration.seconds(5)
 
@@ -166,7 +168,7 @@ public final class SealedChannelListener: Sendable {
         do throws(AppGroupError) {
             let (connection, peer) = try await met(Descriptor(owning: socket, path: name.description))
             unusableKeys.withLock { $0 = nil }
-            await ChannelAnswers(connection, peer, limits, answer).run()
+            await ChannelAnswers(connection, peer, limit: limits.requests, answer).run()
         } catch {
             switch error.code {
             case .peerUnproven, .peerRefused, .peerUnknown: refusals.add(1, ordering: .relaxed)
@@ -180,17 +182,17 @@ public final class SealedChannelListener: Sendable {
     private func met(
         _ socket: consuming Descriptor
     ) async throws(AppGroupError) -> (ChannelConnection, GroupPeer) {
-        defer { unproven.subtract(1, ordering: .acquiringAndReleasing) }
+        defer { unproven.end() }
         let wait = SocketWait(Self.handshakeLimit, name)
         let connection = try await ChannelConnection.answer(socket, settings, wait)
         let peer: GroupPeer
         do throws(AppGroupError) { peer = try await connection.meet(wait) } catch {
             if error.code == .peerRefused || error.code == .peerUnknown {
-                try? await connection.send(.failure(ChannelFailure(code: .refused), of: 0), wait)
+                connection.send(.failure(ChannelFailure(code: .refused), of: 0), by: .now)
             }
             throw error
         }
-        try await connection.introduce(wait)
+        connection.introduce()
         return (connection, peer)
     }
 }

@@ -3,11 +3,13 @@ internal import Glibc
 internal import SharedFiles
 internal import Synchronization
 
-/// The thread that waits for the sockets of all tasks, by epoll(7): an idle connection costs no thread, and a new wait
-/// does not wake it.
+/// The threads that wait for the sockets of all tasks, by epoll(7): an idle connection costs no thread.
 ///
-/// A caller keeps its socket open until its wait ends.
-final class SocketPoll: Sendable {
+/// They are also the executor of the tasks that answer a channel's requests, so that a request is answered by the
+/// thread that received it. A thread runs a job only while another thread waits for sockets: a job may block. If 63
+/// threads run jobs, the last one waits for sockets only, and further jobs wait for a thread that ends one. Two threads
+/// stay when there is nothing to do.
+final class SocketPoll: TaskExecutor {
     enum Outcome: Sendable {
         case ready
         case timeout
@@ -16,15 +18,18 @@ final class SocketPoll: Sendable {
 
     static let shared = SocketPoll()
 
-    private struct Waiter: Sendable {
+    fileprivate struct Waiter: Sendable {
         let socket: Int32
         let events: Int16
         let deadline: SuspendingClock.Instant?
-        let continuation: CheckedContinuation<Outcome, Never>
+        let done: @Sendable (Outcome) -> Void
         /// The time at which the caller examines its socket itself, because the system cannot watch it.
         var look: SuspendingClock.Instant?
 
-        var end: SuspendingClock.Instant? { [look, deadline].compactMap { $0 }.min() }
+        var end: SuspendingClock.Instant? {
+            guard let look, let deadline else { return look ?? deadline }
+            return min(look, deadline)
+        }
 
         /// Returns the outcome of a wait without an event; nil if it continues.
         func outcome(at now: SuspendingClock.Instant) -> Outcome? {
@@ -33,177 +38,363 @@ final class SocketPoll: Sendable {
         }
     }
 
-    private struct State: Sendable {
-        var epoll: Int32 = -1
-        var last: UInt64 = 0
-        var waiters: [UInt64: Waiter] = [:]
-        var numbers: [Int32: [UInt64]] = [:]
-        var isRunning = false
-        /// The time at which the thread looks for ended waits; nil for none.
-        var alarm: SuspendingClock.Instant?
-
-        mutating func take(_ id: UInt64) -> Waiter? {
-            guard let waiter = waiters.removeValue(forKey: id) else { return nil }
-            numbers[waiter.socket]?.removeAll { $0 == id }
-            if numbers[waiter.socket]?.isEmpty == true { numbers[waiter.socket] = nil }
-            return waiter
-        }
-
-        /// Has the system report the events that the waiters of a socket wait for.
-        mutating func arm(_ socket: Int32) {
-            let ids = numbers[socket] ?? []
-            let events = ids.reduce(Int16(0)) { $0 | (waiters[$1]?.events ?? 0) }
-            guard events != 0, clinux_epoll_arm(epoll, socket, UInt32(events)) < 0 else { return }
-            for id in ids { waiters[id]?.look = .now + SocketPoll.patience }
-        }
+    /// The descriptors of epoll(7), of an eventfd(2) that wakes a thread for jobs, and of a timerfd_create(2).
+    fileprivate struct Kernel: Sendable {
+        let epoll: Int32
+        let waker: Int32
+        let timer: Int32
     }
 
-    private let state = Mutex(State())
-    private let thread = BlockingThreadPool(named: "group-sockets", most: 1)
-    /// Negative if no descriptor was available.
-    private let waker = clinux_eventfd()
-    /// The pause before a socket is examined again that the system cannot watch, for lack of descriptors or memory.
-    private static let patience = Duration.milliseconds(50)
+    /// The waits for some of the sockets. With one lock for all, each event would contend for it with all others.
+    fileprivate final class Waits: Sendable {
+        let state = Mutex(WaitState())
+    }
 
-    /// Waits until a socket is ready, the time is over, or the task is cancelled.
+    fileprivate struct WaitState: Sendable {
+        var kernel: Kernel?
+        var waiters: [UInt64: Waiter] = [:]
+        var numbers: [Int32: [UInt64]] = [:]
+    }
+
+    fileprivate struct ThreadState: Sendable {
+        var jobs: [UnownedJob] = []
+        var count = 0
+        /// The threads that wait for an event.
+        var waiting = 0
+        /// The threads that examine the jobs before they wait.
+        var attentive = 0
+    }
+
+    /// The number of a wait determines the place of its state.
+    private let waits = (0..<SocketPoll.parts).map { _ in Waits() }
+    private let last = Atomic<UInt64>(0)
+    private let threads = Mutex(ThreadState())
+    /// Nil while descriptors are short: a thread then examines everything twenty times a second.
+    private let kernel = Mutex<Kernel?>(nil)
+    /// The time at which a thread looks for ended waits; not after the first end of one.
+    private let alarm = Mutex<SuspendingClock.Instant?>(nil)
+    /// Stacks as large as those of other tasks: answers run there. They are only address space until used.
+    private let pool = BlockingThreadPool(named: "group-sockets", most: SocketPoll.most, stackSize: 8 << 20)
+
+    fileprivate static let parts = 16
+    fileprivate static let most = 64
+    /// The pause before something is examined again that the system cannot watch, for lack of descriptors or memory.
+    fileprivate static let patience = Duration.milliseconds(50)
+    /// The milliseconds after which an unneeded thread ends.
+    fileprivate static let idleLimit: Int32 = 10_000
+}
+
+// MARK: Waiting
+
+extension SocketPoll {
+    /// Returns the number of a wait for a socket; -1 for none.
+    func number(at socket: Int32 = -1) -> UInt64 {
+        let part = UInt64(Int(socket) & (Self.parts - 1))
+        return last.add(UInt64(Self.parts), ordering: .relaxed).newValue | part
+    }
+
+    /// Waits until a socket is ready, the time is over, the task is cancelled, or `settle` ends the wait.
     ///
+    /// The caller keeps its socket open until the wait ends.
     /// - Parameters:
     ///   - events: Of poll(2); none for the time alone.
     ///   - socket: -1 for none.
-    func wait(for events: Int16, at socket: Int32, until deadline: SuspendingClock.Instant?) async -> Outcome {
-        let id = state.withLock { state in
-            state.last += 1
-            return state.last
-        }
-        let isWithdrawn = Withdrawal()
+    ///   - number: Of this wait.
+    ///   - begun: Called when `settle` can end the wait.
+    func wait(
+        for events: Int16, at socket: Int32, until deadline: SuspendingClock.Instant?, as number: UInt64? = nil,
+        begun: @Sendable () -> Void = {}
+    ) async -> Outcome {
+        let id = number ?? self.number(at: socket)
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                add(Waiter(socket: socket, events: events, deadline: deadline, continuation: continuation), id)
-                if isWithdrawn.isAskedFor { settle(id, .cancelled) }
+                add(
+                    Waiter(socket: socket, events: events, deadline: deadline) { continuation.resume(returning: $0) },
+                    id)
+                begun()
+                // A cancellation before the wait began found nothing to end.
+                if Task.isCancelled { settle(id, .cancelled) }
             }
         } onCancel: {
-            isWithdrawn.ask()
             settle(id, .cancelled)
         }
     }
 
+    /// Calls a closure once when a socket is ready, or the time is over. The closure keeps the socket open, and does not
+    /// block.
+    func watch(
+        for events: Int16, at socket: Int32, until deadline: SuspendingClock.Instant?,
+        _ done: @escaping @Sendable (Outcome) -> Void
+    ) {
+        add(Waiter(socket: socket, events: events, deadline: deadline, done: done), number(at: socket))
+    }
+
+    /// Ends a wait that has not ended.
+    func settle(_ id: UInt64, _ outcome: Outcome) {
+        part(of: id).state.withLock { $0.take(id) }?.done(outcome)
+    }
+
+    private func part(of id: UInt64) -> Waits { waits[Int(id % UInt64(Self.parts))] }
+
     private func add(_ waiter: Waiter, _ id: UInt64) {
-        let (isFirst, isEarlier) = state.withLock { state in
-            if state.epoll < 0 { state.epoll = opened() }
-            state.waiters[id] = waiter
+        let end = part(of: id).state.withLock { waits in
+            if waits.kernel == nil { waits.kernel = present() }
+            waits.waiters[id] = waiter
             if waiter.socket >= 0 {
-                state.numbers[waiter.socket, default: []].append(id)
-                state.arm(waiter.socket)
+                waits.numbers[waiter.socket, default: []].append(id)
+                waits.arm(waiter.socket)
             }
-            defer { state.isRunning = true }
-            let alarm = state.alarm
-            return (!state.isRunning, state.waiters[id]?.end.map { end in alarm.map { end < $0 } ?? true } ?? false)
+            return waits.waiters[id]?.end
         }
-        if isFirst { start() } else if isEarlier { wake() }
+        if let end { ring(at: end) }
+        perform(threads.withLock { $0.waiting + $0.attentive == 0 ? $0.call() : .unneeded })
     }
 
-    private func opened() -> Int32 {
-        let epoll = clinux_epoll()
-        if epoll >= 0 && waker >= 0 { _ = clinux_epoll_watch(epoll, waker) }
-        return epoll
+    /// Returns the descriptors, which are opened when they are needed first.
+    private func present() -> Kernel? {
+        kernel.withLock { kernel in
+            if kernel == nil { kernel = Self.opened() }
+            return kernel
+        }
     }
 
-    private func settle(_ id: UInt64, _ outcome: Outcome) {
-        state.withLock { $0.take(id) }?.continuation.resume(returning: outcome)
+    private static func opened() -> Kernel? {
+        var opened: [Int32] = []
+        // Ends at the first failure: other threads need the descriptors that are left.
+        for open in [clinux_epoll, clinux_eventfd, clinux_timer] {
+            let descriptor = open()
+            if descriptor < 0 { break }
+            opened.append(descriptor)
+        }
+        if opened.count == 3, opened[1...].allSatisfy({ clinux_epoll_watch(opened[0], $0) == 0 }) {
+            // Has a thread look for the ends of the waits that began before.
+            _ = clinux_timer_set(opened[2], 1)
+            return Kernel(epoll: opened[0], waker: opened[1], timer: opened[2])
+        }
+        for descriptor in opened { close(descriptor) }
+        return nil
     }
 
-    private func start() {
-        Task.detached { [self] in
-            do throws(FileError) {
-                try await thread.run(atMost: nil, "wait for", "sockets") { _ in self.run() }
-            } catch {
-                // No thread available: the callers check their sockets themselves and wait again.
-                try? await Task.sleep(for: Self.patience)
-                let ids = state.withLock { state in
-                    state.isRunning = false
-                    return Array(state.waiters.keys)
+    /// Has a thread look for ended waits at a time, or before.
+    private func ring(at end: SuspendingClock.Instant) {
+        alarm.withLock { alarm in
+            if let alarm, alarm <= end { return }
+            alarm = end
+            guard let kernel = kernel.withLock({ $0 }) else { return }
+            let (seconds, attoseconds) = max(.nanoseconds(1), min(end - .now, .seconds(1 << 30))).components
+            _ = clinux_timer_set(kernel.timer, seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
+        }
+    }
+
+    /// Ends the waits whose time is over; all of them if the callers have to examine their sockets themselves.
+    private func endLate(all: Bool = false) {
+        // A wait that begins from now on sets the alarm, or is seen below.
+        alarm.withLock { $0 = nil }
+        let now = SuspendingClock.now
+        var next: SuspendingClock.Instant?
+        for part in waits {
+            let (ended, end) = part.state.withLock { $0.endLate(now, all) }
+            finish(ended)
+            next = [next, end].compactMap(\.self).min()
+        }
+        if let next { ring(at: next) }
+    }
+
+    private func finish(_ ended: [(Waiter, Outcome)]) {
+        for (waiter, outcome) in ended { waiter.done(outcome) }
+    }
+}
+
+extension SocketPoll.WaitState {
+    mutating func take(_ id: UInt64) -> SocketPoll.Waiter? {
+        guard let waiter = waiters.removeValue(forKey: id) else { return nil }
+        if waiter.socket >= 0 {
+            numbers[waiter.socket]?.removeAll { $0 == id }
+            if numbers[waiter.socket]?.isEmpty == true { numbers[waiter.socket] = nil }
+        }
+        return waiter
+    }
+
+    /// Has the system report, to one thread, the events that the waiters of a socket wait for. Otherwise they look
+    /// themselves; returns when.
+    @discardableResult
+    mutating func arm(_ socket: Int32) -> SuspendingClock.Instant? {
+        guard let ids = numbers[socket] else { return nil }
+        let events = ids.reduce(Int16(0)) { $0 | (waiters[$1]?.events ?? 0) }
+        guard events != 0 else { return nil }
+        if let kernel, clinux_epoll_arm(kernel.epoll, socket, UInt32(events)) == 0 { return nil }
+        let look = SuspendingClock.now + SocketPoll.patience
+        for id in ids { waiters[id]?.look = look }
+        return look
+    }
+
+    /// Removes the waits that an event of a socket ends; returns the next time at which others have to be ended.
+    mutating func end(
+        _ place: clinux_readiness
+    ) -> ([(SocketPoll.Waiter, SocketPoll.Outcome)], SuspendingClock.Instant?) {
+        let found = Int16(truncatingIfNeeded: place.events)
+        // An error or an end concerns every waiter.
+        let isOver = found & Int16(POLLERR | POLLHUP) != 0
+        let ids = (numbers[place.descriptor] ?? []).filter { isOver || (waiters[$0]?.events ?? 0) & found != 0 }
+        let ended = ids.compactMap { take($0) }.map { ($0, SocketPoll.Outcome.ready) }
+        return (ended, arm(place.descriptor))
+    }
+
+    /// Removes the waits whose time is over; returns the next end.
+    mutating func endLate(
+        _ now: SuspendingClock.Instant, _ all: Bool
+    ) -> ([(SocketPoll.Waiter, SocketPoll.Outcome)], SuspendingClock.Instant?) {
+        let late = waiters.compactMap { id, waiter in
+            (waiter.outcome(at: now) ?? (all ? .ready : nil)).map { (id, $0) }
+        }
+        let ended = late.compactMap { id, outcome in take(id).map { ($0, outcome) } }
+        return (ended, waiters.values.lazy.compactMap(\.end).min())
+    }
+}
+
+// MARK: Threads
+
+extension SocketPoll {
+    /// The thread that has to examine the jobs.
+    fileprivate enum Call: Sendable {
+        case unneeded
+        /// A thread that waits; without descriptors it looks by itself soon.
+        case waiting
+        case new
+        /// All threads run jobs, and examine the others afterwards.
+        case none
+    }
+
+    /// Adds a job of a task to those that the threads run.
+    func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        perform(
+            threads.withLock { threads in
+                threads.jobs.append(job)
+                return threads.call()
+            })
+    }
+
+    private func perform(_ call: Call) {
+        switch call {
+        case .unneeded, .none: return
+        case .waiting:
+            guard let kernel = kernel.withLock({ $0 }) else { return }
+            var one: UInt64 = 1
+            // Fails only if the counter is full, which also wakes a thread.
+            _ = write(kernel.waker, &one, MemoryLayout<UInt64>.size)
+        case .new:
+            pool.begin {
+                self.run()
+            } orElse: {
+                self.threads.withLock { threads in
+                    threads.count -= 1
+                    threads.attentive -= 1
                 }
-                for id in ids { settle(id, .ready) }
+                Task.detached { await self.workWithoutThread() }
             }
         }
     }
-
-    private func wake() {
-        var one: UInt64 = 1
-        // Fails only without a descriptor, or if the counter is full, which also wakes the thread.
-        _ = write(waker, &one, MemoryLayout<UInt64>.size)
-    }
-
-    // MARK: The thread
 
     private func run() {
         var ready = [clinux_readiness](repeating: clinux_readiness(), count: 64)
-        while let (epoll, limit) = next() {
-            let count = epoll < 0 ? idle(limit) : clinux_epoll_wait(epoll, &ready, limit)
-            for place in ready.prefix(Int(max(0, count))) { report(place) }
-            settleEnded()
+        var (isAttentive, isIdle) = (true, false)
+        while true {
+            let (step, call) = threads.withLock { $0.next(isAttentive, isIdle) }
+            perform(call)
+            switch step {
+            case .run(let job):
+                job.runSynchronously(on: asUnownedTaskExecutor())
+                (isAttentive, isIdle) = (false, false)
+            case .wait(let limit):
+                isIdle = look(limit, &ready)
+                isAttentive = true
+            case .end: return
+            }
         }
     }
 
-    /// Sleeps as long as there is nothing to wait with.
-    private func idle(_ limit: Int32) -> Int32 {
-        var request = timespec(tv_sec: 0, tv_nsec: Int(limit < 0 ? 50 : min(limit, 50)) * 1_000_000)
+    /// Waits for events and ends the waits that they concern; returns whether there were none for a long time.
+    private func look(_ limit: Int32, _ ready: inout [clinux_readiness]) -> Bool {
+        let kernel = kernel.withLock { $0 }
+        let count = kernel.map { clinux_epoll_wait($0.epoll, &ready, limit) } ?? Self.sleep()
+        threads.withLock { threads in
+            threads.waiting -= 1
+            threads.attentive += 1
+        }
+        var isLate = kernel == nil
+        for place in ready.prefix(Int(max(0, count))) where place.descriptor != kernel?.waker {
+            guard place.descriptor != kernel?.timer else {
+                isLate = true
+                continue
+            }
+            let (ended, look) = waits[Int(place.descriptor) & (Self.parts - 1)].state.withLock { $0.end(place) }
+            finish(ended)
+            if let look { ring(at: look) }
+        }
+        if isLate { endLate() }
+        return count == 0 && limit == Self.idleLimit
+    }
+
+    private static func sleep() -> Int32 {
+        var request = timespec(tv_sec: 0, tv_nsec: Int(patience.components.attoseconds / 1_000_000_000))
         nanosleep(&request, nil)
         return 0
     }
 
-    /// Returns the descriptor to wait with, and the milliseconds until the first deadline; nil if there are no more
-    /// waiters, so that the thread ends.
-    private func next() -> (Int32, Int32)? {
-        state.withLock { state in
-            guard !state.waiters.isEmpty else {
-                state.isRunning = false
-                return nil
-            }
-            state.alarm = state.waiters.values.lazy.compactMap(\.end).min()
-            // Without a descriptor to wake it the thread looks for new deadlines twenty times a second.
-            let longest = waker < 0 ? Self.patience : .seconds(86_400)
-            guard waker < 0 || state.alarm != nil else { return (state.epoll, -1) }
-            let rest = state.alarm.map { max(.zero, min($0 - .now, longest)) } ?? longest
-            let (seconds, attoseconds) = rest.components
-            return (state.epoll, Int32(seconds * 1000 + attoseconds / 1_000_000_000_000_000) + 1)
+    /// Has the callers examine their sockets themselves, and runs the jobs, because no thread could be created.
+    /// Each wait that begins then tries to create one.
+    private func workWithoutThread() async {
+        try? await Task.sleep(for: Self.patience)
+        let jobs = threads.withLock { threads -> [UnownedJob]? in
+            // Another thread does it.
+            guard threads.waiting + threads.attentive == 0 else { return nil }
+            defer { threads.jobs = [] }
+            return threads.jobs
         }
-    }
-
-    private func report(_ place: clinux_readiness) {
-        guard place.descriptor != waker else {
-            var count: UInt64 = 0
-            _ = read(waker, &count, MemoryLayout<UInt64>.size)
-            return
-        }
-        let found = Int16(truncatingIfNeeded: place.events)
-        let ended = state.withLock { state in
-            // An error or an end concerns every waiter.
-            let isOver = found & Int16(POLLERR | POLLHUP) != 0
-            let ids = (state.numbers[place.descriptor] ?? []).filter { id in
-                isOver || (state.waiters[id]?.events ?? 0) & found != 0
-            }
-            defer { state.arm(place.descriptor) }
-            return ids.compactMap { state.take($0) }
-        }
-        for waiter in ended { waiter.continuation.resume(returning: .ready) }
-    }
-
-    private func settleEnded() {
-        let now = SuspendingClock.now
-        let ended = state.withLock { state -> [(Waiter, Outcome)] in
-            guard state.alarm.map({ $0 <= now }) ?? false else { return [] }
-            return state.waiters.compactMap { id, waiter in waiter.outcome(at: now).map { (id, $0) } }
-                .compactMap { id, outcome in state.take(id).map { ($0, outcome) } }
-        }
-        for (waiter, outcome) in ended { waiter.continuation.resume(returning: outcome) }
+        guard let jobs else { return }
+        endLate(all: true)
+        for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
     }
 }
 
-/// The cancellation flag of a waiting task; it may be set before the waiter is added.
-private final class Withdrawal: Sendable {
-    private let flag = Atomic(false)
+extension SocketPoll.ThreadState {
+    fileprivate enum Step: Sendable {
+        case run(UnownedJob)
+        /// At most for the milliseconds; without a limit if negative.
+        case wait(Int32)
+        case end
+    }
 
-    var isAskedFor: Bool { flag.load(ordering: .acquiring) }
-    func ask() { flag.store(true, ordering: .releasing) }
+    /// Chooses the thread that has to examine the jobs.
+    fileprivate mutating func call() -> SocketPoll.Call {
+        if attentive > 0 { return .unneeded }
+        if waiting > 0 { return .waiting }
+        if count == SocketPoll.most { return .none }
+        count += 1
+        attentive += 1
+        return .new
+    }
+
+    /// Returns the next step of a thread, and the thread that has to do the rest.
+    ///
+    /// - Parameters:
+    ///   - isAttentive: The thread is counted as one that examines the jobs.
+    ///   - isIdle: The thread has waited for a long time.
+    fileprivate mutating func next(_ isAttentive: Bool, _ isIdle: Bool) -> (Step, SocketPoll.Call) {
+        if isAttentive { attentive -= 1 }
+        if let job = jobs.first {
+            // While the job runs, another thread has to wait for sockets, and to run the rest.
+            let call = waiting + attentive > 0 && jobs.count == 1 ? .unneeded : call()
+            if call != .none {
+                jobs.removeFirst()
+                return (.run(job), call)
+            }
+        } else if isIdle, waiting >= 2 {
+            count -= 1
+            return (.end, .unneeded)
+        }
+        waiting += 1
+        return (.wait(waiting <= 2 ? -1 : SocketPoll.idleLimit), .unneeded)
+    }
 }

@@ -1,0 +1,207 @@
+import CryptoPrimitives
+import Dispatch
+import Glibc
+import SealedState
+import SharedFiles
+import Synchronization
+import Testing
+
+@testable import AppGroups
+@testable import GroupIPC
+@testable import KeyVault
+
+/// Tests of the threads that wait for sockets, of turns, and of frames that wait for room in a socket.
+@Suite(.timeLimit(.minutes(10))) struct SocketPollTests {
+    private let name: GroupIPCName
+
+    init() throws { name = try GroupIPCName("c", in: AppGroup("group.ipc")) }
+
+    private func wait(_ limit: Duration = .seconds(300)) -> SocketWait { SocketWait(limit, name) }
+
+    private func sockets() throws -> (Int32, Int32) {
+        var ends: [Int32] = [-1, -1]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        return (ends[0], ends[1])
+    }
+
+    /// Returns the code of the error with which a wait for a turn ends.
+    private func code(_ body: () async throws(AppGroupError) -> Void) async -> AppGroupError.Code? {
+        do throws(AppGroupError) { try await body() } catch { return error.code }
+        return nil
+    }
+
+    // MARK: Waiting
+
+    @Test func waitsEndInTheOrderOfTheirDeadlines() async {
+        let ended = Mutex<[Int]>([])
+        let start = SuspendingClock.now
+        await withDiscardingTaskGroup { group in
+            for number in [3, 1, 2] {
+                group.addTask {
+                    let end = start + .milliseconds(200 * number)
+                    let outcome = await SocketPoll.shared.wait(for: 0, at: -1, until: end)
+                    ended.withLock { $0.append(outcome == .timeout && SuspendingClock.now >= end ? number : 0) }
+                }
+            }
+        }
+        #expect(ended.withLock { $0 } == [1, 2, 3])
+    }
+
+    @Test func aSocketThatBecomesReadyEndsTheWaitsForIt() async throws {
+        let (one, other) = try sockets()
+        defer { for socket in [one, other] { close(socket) } }
+        let reading = (0..<2).map { _ in
+            Task { await SocketPoll.shared.wait(for: Int16(POLLIN), at: one, until: nil) }
+        }
+        let writing = await SocketPoll.shared.wait(for: Int16(POLLOUT), at: one, until: nil)
+        #expect(writing == .ready)
+        #expect(write(other, "x", 1) == 1)
+        for task in reading { #expect(await task.value == .ready) }
+    }
+
+    /// Jobs that other threads add run although no socket has an event.
+    @Test func theThreadsRunTheJobsOfTasks() async {
+        let gate = DispatchSemaphore(value: 0)
+        let blocked = (0..<20).map { _ in
+            Task(executorPreference: SocketPoll.shared) {
+                gate.wait()
+                gate.signal()
+            }
+        }
+        let task = Task(executorPreference: SocketPoll.shared) { () -> Int in
+            var sum = 0
+            for number in 0..<100 {
+                await Task.yield()
+                sum += number
+            }
+            return sum
+        }
+        #expect(await task.value == 4950)
+        gate.signal()
+        for task in blocked { await task.value }
+    }
+
+    // MARK: Turns
+
+    @Test func turnsAreTakenInTheOrderOfTheCalls() async throws {
+        let turn = SocketTurn()
+        try await turn.take(wait())
+        let taken = Mutex<[Int]>([])
+        var tasks: [Task<AppGroupError.Code?, Never>] = []
+        for number in 0..<6 {
+            tasks.append(
+                Task {
+                    await code { () async throws(AppGroupError) in
+                        try await turn.take(wait(number == 3 ? .milliseconds(1) : .seconds(300)))
+                        taken.withLock { $0.append(number) }
+                        turn.end()
+                    }
+                })
+            // The calls are made one after the other.
+            try await Task.sleep(for: .milliseconds(50))
+        }
+        tasks[1].cancel()
+        #expect(await tasks[1].value == .cancelled)
+        #expect(await tasks[3].value == .timeout)
+        turn.end()
+        for number in [0, 2, 4, 5] { #expect(await tasks[number].value == nil) }
+        #expect(taken.withLock { $0 } == [0, 2, 4, 5])
+        let free = await code { () async throws(AppGroupError) in try await turn.take(wait(.zero)) }
+        #expect(free == nil)
+    }
+
+    @Test func asManyCallsHaveATurnAsThereArePlaces() async throws {
+        let turn = SocketTurn(places: 2)
+        for _ in 0..<2 { try await turn.take(wait()) }
+        let full = await code { () async throws(AppGroupError) in try await turn.take(wait(.milliseconds(1))) }
+        #expect(full == .timeout)
+        turn.end()
+        try await turn.take(wait(.zero))
+    }
+
+    // MARK: Frames without room
+
+    /// Returns both ends of a connection after a handshake.
+    private func connection(_ store: SealedStore) throws -> (ChannelConnection, ChannelConnection) {
+        let settings = ChannelSettings(store: store, name: name, peers: .anyMember, maximumMessageSize: 1 << 20)
+        let key = SecretBytes.random(count: 32)
+        var client = NoiseHandshake(.initiator, presharedKey: key, prologue: [], ephemeral: try .random())
+        var listener = NoiseHandshake(.responder, presharedKey: key, prologue: [], ephemeral: try .random())
+        _ = try listener.read(try client.write())
+        _ = try client.read(try listener.write())
+        let (one, other) = try sockets()
+        func messages(_ socket: Int32) -> MessageSocket {
+            MessageSocket(Descriptor(owning: socket, path: "a socket"), name, settings.largestFrame)
+        }
+        let root = try store.vault.channelRoot()
+        return (
+            ChannelConnection(messages(one), client, root, settings, .initiator),
+            ChannelConnection(messages(other), listener, root, settings, .responder)
+        )
+    }
+
+    private func peer() -> GroupPeer { GroupPeer(sender: .init(process: getpid(), user: geteuid(), group: getegid())) }
+
+    /// A call that ends while its request is sent does not end the connection, on which other calls wait.
+    ///
+    ///     client                          listener
+    ///     request 1: a part, 2: nothing   (does not read)
+    ///     1 and 2 end in time
+    ///                                     reads
+    ///     the rest of 1, cancel 1, 3      answers 3
+    @Test func requestsThatWereGivenUpLeaveTheConnectionToOthers() async throws {
+        let sandbox = try await ChannelSandbox()
+        let (one, other) = try connection(sandbox.store)
+        let link = ChannelLink(one, peer())
+        let large = [UInt8](repeating: 7, count: 1_000_000)
+        for _ in 0..<2 {
+            guard case .error(let error) = await link.ask(large, wait(.milliseconds(100))) else {
+                Issue.record("a call without a reply ended otherwise")
+                return
+            }
+            #expect(error.code == .timeout)
+        }
+        let third = Task { await link.ask([3], wait()) }
+        let received = Mutex<[String]>([])
+        other.follow { frame in
+            received.withLock { $0.append("\(frame.kind) \(frame.id) \(frame.body.count)") }
+            if frame.body == [3] {
+                other.send(ChannelFrame(kind: .reply, id: frame.id, body: [4]), by: .now + .seconds(300))
+            }
+            return .next
+        } ended: { _ in
+        }
+        guard case .reply(let reply) = await third.value else {
+            Issue.record("the third call has no reply")
+            return
+        }
+        #expect(reply == [4])
+        try await sandbox.until { received.withLock { $0.count } == 3 }
+        #expect(received.withLock { $0 } == ["request 1 1000000", "cancel 1 0", "request 3 1"])
+        other.close()
+        try await sandbox.until { link.isOver }
+        guard case .notSent = await link.ask([5], wait()) else {
+            Issue.record("a request was sent through a connection that has ended")
+            return
+        }
+    }
+
+    /// A frame that the other end does not receive in time ends the connection, and those behind it are not sent.
+    @Test func aFrameThatIsNotReceivedInTimeEndsTheConnection() async throws {
+        let sandbox = try await ChannelSandbox()
+        let (one, other) = try connection(sandbox.store)
+        let ends = Mutex<[AppGroupError.Code]>([])
+        let results = Mutex<[Bool]>([])
+        one.follow({ _ in .next }, ended: { error in ends.withLock { $0.append(error.code) } })
+        for size in [1_000_000, 1] {
+            let frame = ChannelFrame(kind: .request, id: 1, body: [UInt8](repeating: 7, count: size))
+            one.send(frame, by: .now + .milliseconds(100)) { isSent in results.withLock { $0.append(isSent) } }
+        }
+        try await sandbox.until { ends.withLock { $0.count } == 1 }
+        #expect(ends.withLock { $0 } == [.connectionLost])
+        #expect(results.withLock { $0 } == [false, false])
+        one.send(ChannelFrame(kind: .cancel, id: 1), by: .now) { isSent in results.withLock { $0.append(isSent) } }
+        #expect(results.withLock { $0 } == [false, false, false])
+        withExtendedLifetime(other) {}
+    }
+}
