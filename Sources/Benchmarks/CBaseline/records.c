@@ -114,7 +114,11 @@ static int open_watermarks(const struct cbaseline_target *target) {
         watermarks = open_beneath(folder, target->watermarks_leaf, flags, 0600);
     }
     close(folder);
-    return watermarks >= 0 && fstat(watermarks, &watermarks_facts) == 0 && S_ISREG(watermarks_facts.st_mode);
+    if (watermarks < 0) return 0;
+    if (fstat(watermarks, &watermarks_facts) == 0 && S_ISREG(watermarks_facts.st_mode)) return 1;
+    close(watermarks);
+    watermarks = -1;
+    return 0;
 }
 
 // The sequence of the stored authentic blob, 0 without a blob, or -1.

@@ -85,18 +85,6 @@ extension Directory {
         return FileAttributes(status)
     }
 
-    /// Returns the attributes of a name after a single lookup; nil if that fails.
-    ///
-    /// Links in the path above it are followed. That is harmless where the result is compared with the attributes of a
-    /// file that was opened without them, and that is still open.
-    package func lookUp(_ relative: String) -> FileAttributes? {
-        var status = stat()
-        let result = relative.withCString { leaf in
-            uninterrupted { fstatat(descriptor.rawValue, leaf, &status, AT_SYMLINK_NOFOLLOW) }
-        }
-        return result == 0 ? FileAttributes(status) : nil
-    }
-
     /// Returns the open file and its attributes; the caller closes it.
     private func openContent(_ relative: String) throws(FileError) -> (descriptor: Int32, status: stat) {
         try RelativePath.check(relative, "open", in: self)

@@ -276,6 +276,29 @@ import Testing
         #expect(floors() == [1: 10])
     }
 
+    @Test func aFileHeldOpenInADirectoryThatOthersMayWriteIsNotUsed() throws {
+        let mine = log()
+        try mine.append([entry(1, 5)])
+        try mine.append([entry(1, 6)])
+        _ = try mine.news()
+        #expect(chmod(place.path("Watermarks"), 0o777) == 0)
+        #expect(throws: FileError.self) { try mine.append([entry(1, 7)]) }
+        #expect(throws: FileError.self) { try mine.news() }
+        #expect(chmod(place.path("Watermarks"), 0o700) == 0)
+        #expect(floors() == [1: 6])
+        try mine.append([entry(1, 8)])
+        #expect(floors() == [1: 8])
+    }
+
+    @Test func aCompactionBetweenTwoAppendsLosesNeither() throws {
+        let (mine, other) = (log(), log())
+        try mine.append([entry(1, 5)])
+        for sequence in 1...600 as ClosedRange<UInt64> { try other.append([entry(2, sequence)]) }
+        #expect(floors() == [1: 5, 2: 600])
+        try mine.append([entry(1, 6)])
+        #expect(floors() == [1: 6, 2: 600])
+    }
+
     // MARK: Compaction
 
     @Test func compactionKeepsEveryFloorOfNowAndOfAfterARestart() throws {

@@ -34,15 +34,18 @@ final class WatermarkLog: Sendable {
         var compaction = WatermarkLog.compactionSize
         /// `true` if the note for a lost file was found or left.
         var isMarked = false
-        /// The file that this process has appended to, held open for the next append.
+        /// The file that this process has appended to, held open for the next append; nil also during an append.
         var appended: Descriptor?
         /// The attributes of that file when it was opened.
         var appendedFacts: FileAttributes?
+
+        /// Returns `true` for the file that was read.
+        func isFile(_ facts: FileAttributes) -> Bool { facts.inode == inode && facts.device == device }
     }
 
     let directoryPath: FilePath
     let leaf: String
-    private let path: String
+    private let (path, directoryName): (String, String)
     let key: SecretBytes
     let marker: WatermarkMarker?
     /// The file in the other directory of memories. Its entries count as well, and it is only read.
@@ -59,7 +62,7 @@ final class WatermarkLog: Sendable {
     ) {
         self.directoryPath = directoryPath
         self.leaf = leaf
-        path = directoryPath.appending(leaf).string
+        (path, directoryName) = (directoryPath.appending(leaf).string, directoryPath.string)
         self.key = key
         self.marker = marker
         self.other = other
@@ -159,7 +162,7 @@ final class WatermarkLog: Sendable {
                 let directory = try Directory.openOwn(directoryPath)
                 if case .unreadable = tableState { lookForTable(in: directory) }
                 let facts = try directory.attributes(leaf)
-                if facts.inode == position.inode && facts.size == position.size { return [:] }
+                if position.isFile(facts) && facts.size == position.size { return [:] }
                 let (scan, others) = try readOn(in: directory, from: &position)
                 return Self.floors(of: scan.entries + others)
             } catch {
@@ -175,15 +178,22 @@ final class WatermarkLog: Sendable {
     /// The file that was read to its end still has the name and its size, and the table needs no look.
     private func isSeen(_ position: borrowing Position) -> Bool {
         if case .unreadable = tableState { return false }
-        guard position.inode != 0, let facts = present else { return false }
-        return facts.inode == position.inode && facts.device == position.device && facts.size == position.size
+        guard position.inode != 0, isTrusted, let facts = present else { return false }
+        return position.isFile(facts) && facts.size == position.size
     }
 
     /// The attributes of the file that has the name now, after a single look; nil if that fails.
     ///
-    /// They are compared with those of a file that was opened in the checked directory and is held open: no other file
-    /// has its number meanwhile, and links in the path do no harm.
-    private var present: FileAttributes? {
+    /// They are compared with those of a file that is held open: no other one has its number meanwhile.
+    private var present: FileAttributes? { Self.look(path) }
+
+    /// Returns `true` if the directory is this user's, and no other user may write to it, as `Directory.openOwn` demands.
+    private var isTrusted: Bool {
+        guard let facts = Self.look(directoryName), facts.kind == .directory else { return false }
+        return (facts.uid == 0 || facts.uid == geteuid()) && facts.mode & (S_IWOTH | S_IWGRP) == 0
+    }
+
+    private static func look(_ path: String) -> FileAttributes? {
         var status = stat()
         let result = path.withCString { fstatat(AT_FDCWD, $0, &status, AT_SYMLINK_NOFOLLOW) }
         return result == 0 ? FileAttributes(status) : nil
@@ -203,20 +213,31 @@ final class WatermarkLog: Sendable {
 }
 
 extension WatermarkLog {
-    /// Adds bytes to the file that this process appended to before.
+    /// Adds bytes to the file that this process appended to before. After an error the file is opened again.
     ///
     /// - Returns: `false` if the name may denote another file by now, or if the file is to be compacted.
     private func appendToOpen(_ bytes: [UInt8]) throws(FileError) -> Bool {
-        try position.withLock { position throws(FileError) in
-            guard marker == nil || position.isMarked, let known = position.appendedFacts, let before = present,
-                before.isSameFile(as: known), before.size > 0,
-                before.size + Int64(bytes.count) <= position.compaction
-            else { return false }
-            try bytes.withRawBytes { bytes throws(FileError) in try position.appended?.write(bytes) }
-            guard let after = present, after.isSameFile(as: known) else { return false }
-            Self.passOwn(bytes.count, from: before, to: after, &position)
-            return true
+        var file: Descriptor?
+        // Not under the lock: the write may take long, and reads look at the position.
+        let taken: (facts: FileAttributes, limit: Int64)? = position.withLock { position in
+            guard marker == nil || position.isMarked, let facts = position.appendedFacts else { return nil }
+            position.appendedFacts = nil
+            file = position.appended.take()
+            return (facts, position.compaction)
         }
+        guard let (known, limit) = taken, isTrusted, let before = present, before.isSameFile(as: known),
+            before.size > 0, before.size + Int64(bytes.count) <= limit
+        else { return false }
+        try bytes.withRawBytes { bytes throws(FileError) in try file?.write(bytes) }
+        guard let after = present, after.isSameFile(as: known) else { return false }
+        position.withLock { position in
+            Self.passOwn(bytes.count, from: before, to: after, &position)
+            if position.appendedFacts == nil {
+                position.appended = file.take()
+                position.appendedFacts = known
+            }
+        }
+        return true
     }
 
     /// Own entries are no news to this process, but only if no other process appended meanwhile.
@@ -224,7 +245,7 @@ extension WatermarkLog {
         _ count: Int, from before: FileAttributes, to after: FileAttributes, _ position: inout Position
     ) {
         let isAlone = position.size == before.size && after.size == before.size + Int64(count)
-        if isAlone && position.inode == before.inode && position.offset == position.size {
+        if isAlone && position.isFile(before) && position.offset == position.size {
             (position.offset, position.size) = (after.size, after.size)
         }
     }
@@ -239,7 +260,7 @@ extension WatermarkLog {
         }
         if before.size == 0 { try noteLoss(of: file, in: directory) }
         try bytes.withRawBytes { bytes throws(FileError) in try file.write(bytes) }
-        guard let after = try? directory.attributes(leaf), after.inode == before.inode else { return false }
+        guard let after = try? directory.attributes(leaf), after.isSameFile(as: before) else { return false }
         var kept: Descriptor? = consume file
         position.withLock { position in
             if let number = kept?.rawValue { mark(number, in: directory, &position) }
@@ -296,12 +317,13 @@ extension WatermarkLog {
     /// Opens the file that has the name now, unless it is the open one.
     private func refresh(_ position: inout Position, in directory: Directory) throws(FileError) {
         var facts = try directory.attributes(leaf)
-        if facts.inode != position.inode {
+        if !position.isFile(facts) {
             let file = try directory.openForReading(leaf)
             facts = try file.attributes()
             position.file = consume file
             (position.inode, position.device) = (facts.inode, facts.device)
-            position.offset = 0
+            // All of it is news, also if the reading fails.
+            (position.offset, position.size) = (0, 0)
         }
         if facts.size < position.offset { position.offset = 0 }
     }

@@ -34,20 +34,22 @@ final class MailSender: Sendable {
     ) throws(StoreError) -> UInt64 {
         try requireMessage(payload)
         let isFirst = last.withLock { $0?.container != store.reader.anchor.number }
-        if isFirst {
-            // A producer without the right must not begin: its lane would be counted.
-            store.writer.refreshKeyring()
-            _ = try store.reader.requireRight(to: lane.place, deleting: false)
-        }
+        if isFirst { store.writer.refreshKeyring() }
+        // A producer without the right must not begin, as its lane would be counted, and waits for no lock.
+        _ = try store.reader.requireRight(to: lane.place, deleting: false)
         // Before the lane's lock: both take the locks of records.
         store.writer.certifyIfNew(request)
         if isFirst { try begin(in: store, request) }
         let lock = try StoreError.onFiles("send to", mailbox.name) { () throws(FileError) in
             try store.reader.locks.lock(lane.place.lock, timeout: request.timeout, isCancelled: request.isCancelled)
         }
-        // Read under the lock: a rotation that has completed waited for it. The right is judged by the same look.
-        let key = try store.reader.keys.activeKey(for: .afterFirstUnlock)
+        // Read under the lock: a rotation that has completed waited for it. The right is judged by the same look, unless
+        // a newer roster makes the vault be read again.
+        var key = try store.reader.keys.activeKey(for: .afterFirstUnlock)
         let grant = try store.reader.requireRight(to: lane.place, deleting: false)
+        if store.reader.keys.vault.keyring.active?.id != key.id {
+            key = try store.reader.keys.activeKey(for: .afterFirstUnlock)
+        }
         let cached = last.withLock { $0.take() }
         var segment: OpenSegment
         if let cached, cached.isUsable(lane, for: key, in: store) {
@@ -219,7 +221,7 @@ private struct OpenSegment {
     func isUsable(_ lane: MailLane, for key: SealingKey, in store: SealedStore) -> Bool {
         guard let path, let file, size < MailSegment.fullSize, keyID == key.id,
             (store.watermarks.mark(of: lane.place.context.nameTag)?.sequence ?? 0) < next,
-            let facts = store.container.root.lookUp(path)
+            let facts = try? store.container.root.attributes(path)
         else { return false }
         return facts.size == size && facts.isSameFile(as: file.facts)
     }
