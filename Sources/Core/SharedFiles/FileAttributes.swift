@@ -61,6 +61,18 @@ package struct FileAttributes: Sendable, Hashable {
         modifiedSubsecond = status.st_mtim.tv_nsec
     }
 
+    /// The attributes of the file that has a name now, or of a link itself, after a single look; nil if that fails.
+    package init?(ofName path: String) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Whether it is a directory of this user or of root that no other user may write to, as `Directory.openOwn` demands.
+    package var isOwnDirectory: Bool {
+        kind == .directory && (uid == 0 || uid == geteuid()) && mode & (S_IWOTH | S_IWGRP) == 0
+    }
+
     /// Returns whether both describe the same file.
     package func isSameFile(as other: FileAttributes) -> Bool {
         inode == other.inode && device == other.device

@@ -34,9 +34,9 @@ final class WatermarkLog: Sendable {
         var compaction = WatermarkLog.compactionSize
         /// `true` if the note for a lost file was found or left.
         var isMarked = false
-        /// The file that this process has appended to, held open for the next append; nil also during an append.
+        /// The file that this process has appended to, held open for the next append, and its attributes when it was
+        /// opened; nil also during an append.
         var appended: Descriptor?
-        /// The attributes of that file when it was opened.
         var appendedFacts: FileAttributes?
 
         /// Returns `true` for the file that was read.
@@ -182,22 +182,11 @@ final class WatermarkLog: Sendable {
         return position.isFile(facts) && facts.size == position.size
     }
 
-    /// The attributes of the file that has the name now, after a single look; nil if that fails.
-    ///
-    /// They are compared with those of a file that is held open: no other one has its number meanwhile.
-    private var present: FileAttributes? { Self.look(path) }
+    /// The attributes of the file that has the name now; nil if the look fails. They are compared with those of a file
+    /// that is held open: no other one has its number meanwhile.
+    private var present: FileAttributes? { FileAttributes(ofName: path) }
 
-    /// Returns `true` if the directory is this user's, and no other user may write to it, as `Directory.openOwn` demands.
-    private var isTrusted: Bool {
-        guard let facts = Self.look(directoryName), facts.kind == .directory else { return false }
-        return (facts.uid == 0 || facts.uid == geteuid()) && facts.mode & (S_IWOTH | S_IWGRP) == 0
-    }
-
-    private static func look(_ path: String) -> FileAttributes? {
-        var status = stat()
-        let result = path.withCString { fstatat(AT_FDCWD, $0, &status, AT_SYMLINK_NOFOLLOW) }
-        return result == 0 ? FileAttributes(status) : nil
-    }
+    private var isTrusted: Bool { FileAttributes(ofName: directoryName)?.isOwnDirectory == true }
 
     /// Adds entries in one write.
     func append(_ entries: [WatermarkEntry]) throws(FileError) {
@@ -218,7 +207,7 @@ extension WatermarkLog {
     /// - Returns: `false` if the name may denote another file by now, or if the file is to be compacted.
     private func appendToOpen(_ bytes: [UInt8]) throws(FileError) -> Bool {
         var file: Descriptor?
-        // Not under the lock: the write may take long, and reads look at the position.
+        // The write may take long: it is not under the lock, which reads take.
         let taken: (facts: FileAttributes, limit: Int64)? = position.withLock { position in
             guard marker == nil || position.isMarked, let facts = position.appendedFacts else { return nil }
             position.appendedFacts = nil
