@@ -226,3 +226,79 @@ extension Descriptor {
         try scan.read(self, from: offset, key: key)
     }
 }
+
+/// The second name, `<file>.previous`, of a file that a compaction replaces. It remains until all entries were carried
+/// over.
+///
+/// Otherwise, entries appended to it during the compaction would be lost if the compactor were killed, or failed, right
+/// after the replacement. At most one such file exists: the next compaction takes over the one that it finds.
+extension WatermarkLog {
+    var previousLeaf: String { leaf + ".previous" }
+
+    /// Returns the entries of a file that was replaced and perhaps not carried over.
+    func previousEntries(in directory: Directory) throws(FileError) -> [WatermarkEntry] {
+        do throws(FileError) {
+            return try entries(of: directory.openForReading(previousLeaf))
+        } catch {
+            guard error.code == .notFound else { throw error }
+            return []
+        }
+    }
+
+    /// Returns the entries of a file from an offset on.
+    func entries(of file: borrowing Descriptor, from offset: Int64 = 0) throws(FileError) -> [WatermarkEntry] {
+        var scan = WatermarkScan()
+        _ = try file.read(into: &scan, from: offset, key: key)
+        return scan.entries
+    }
+
+    /// Gives the file to replace its second name.
+    func keepPrevious(in directory: Directory) throws(FileError) {
+        do throws(FileError) {
+            try directory.link(leaf, as: previousLeaf)
+        } catch {
+            // Some file systems have no second names; the file must not grow without limit there.
+            if error.code == .alreadyExists { throw error }
+        }
+    }
+
+    /// Removes the second name of a file that was not replaced because its compactor was killed: a file with two names
+    /// is no lock. A compactor about to replace it loses only the protection for the case that it is killed itself.
+    func dropUnreplaced(in directory: Directory) throws(FileError) {
+        guard let facts = try? directory.attributes(leaf), facts.nlink > 1 else { return }
+        try removePrevious(facts.inode, in: directory)
+    }
+
+    /// Takes over the entries that an earlier compaction has left. It may still be running, and then adds them again.
+    func adoptPrevious(in directory: Directory) throws(FileError) {
+        guard let inode = try? directory.attributes(previousLeaf).inode else { return }
+        try add(Self.condensed(previousEntries(in: directory)), in: directory)
+        try removePrevious(inode, in: directory)
+    }
+
+    /// Removes the second name, unless a later compaction uses it by now.
+    func removePrevious(_ inode: UInt64, in directory: Directory) throws(FileError) {
+        guard let facts = try? directory.attributes(previousLeaf), facts.inode == inode else { return }
+        do throws(FileError) { try directory.remove(previousLeaf, durability: .unsynced) } catch {
+            if error.code != .notFound { throw error }
+        }
+    }
+
+    /// Begins a file with an entry.
+    func add(_ first: WatermarkEntry, in directory: Directory) throws(FileError) {
+        let bytes = first.encoded(key: key)
+        try bytes.withRawBytes { bytes throws(FileError) in try directory.append(leaf, bytes, mode: 0o600) }
+    }
+
+    /// Adds entries to the file that finally has the name.
+    func add(_ entries: [WatermarkEntry], in directory: Directory) throws(FileError) {
+        guard !entries.isEmpty else { return }
+        let bytes = entries.flatMap { $0.encoded(key: key) }
+        for _ in 0..<32 {
+            let inode = try directory.attributes(leaf).inode
+            try bytes.withRawBytes { bytes throws(FileError) in try directory.append(leaf, bytes, mode: 0o600) }
+            if try directory.attributes(leaf).inode == inode { return }
+        }
+        throw FileError(.lockTimeout, operation: "append to", path: directory.display(leaf))
+    }
+}
