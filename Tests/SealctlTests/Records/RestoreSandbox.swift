@@ -61,6 +61,11 @@ extension Sandbox {
         try decode([MachineRecord].self, succeed(["list", "--json"]).output).first { $0.name == name }?.sequence
     }
 
+    /// The times at which the records were sealed.
+    func times() throws -> [String?] {
+        try decode([MachineRecord].self, succeed(["list", "--json"]).output).map(\.sealedAt)
+    }
+
     /// The path of the only contents of a sealed file below a container.
     func contents(of container: String) throws -> String {
         "\(container)/Files/.contents/" + (try SystemFile.names(container + "/Files/.contents").first ?? "")

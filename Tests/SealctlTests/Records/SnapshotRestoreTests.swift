@@ -9,9 +9,11 @@ private let everything = ["_sealed/defaults/suite", "_sealed/files/lists/f", "a"
 @Suite(.timeLimit(.minutes(10))) struct SnapshotRestoreTests {
     @Test func aLostContainerIsRestored() throws {
         let sandbox = try Sandbox.withSnapshot()
+        let before = try sandbox.times()
         try sandbox.loseContainer()
         let done = try RestoreOutcome(sandbox)
         #expect(done.status == 0 && done.report.isDone)
+        #expect(try sandbox.times() == before)
         #expect(done.report.records.map(\.name) == everything)
         #expect(done.report.records.allSatisfy { $0.effect == "restored" && $0.replaces == nil })
         try sandbox.requireEverything()
@@ -90,6 +92,47 @@ private let everything = ["_sealed/defaults/suite", "_sealed/files/lists/f", "a"
         try sandbox.requireEverything()
     }
 
+    /// A restoration replaces everything that a plain write replaces.
+    @Test(arguments: ["ln -s /etc/passwd", "mkfifo", "truncate -s 1T"])
+    func somethingThatIsNoRecordIsReplacedOnRequest(_ command: String) throws {
+        let sandbox = try Sandbox.withSnapshot()
+        let path = sandbox.record("a")
+        let isKept = command.hasPrefix("truncate")
+        try sandbox.shell("\(isKept ? ":" : "rm '\(path)'"); \(command) '\(path)'")
+        #expect(try RestoreOutcome(sandbox).report.code("a") == "restoreConflict")
+        let done = try RestoreOutcome(sandbox, ["--replace", "--yes", "--record", "a"])
+        #expect(done.status == 0)
+        #expect(done.report.replaces("a")?.hasPrefix("a blob that readers refuse") == true)
+        try sandbox.requireEverything()
+    }
+
+    /// A kill leaves named segments without the mailbox's record.
+    @Test func aKilledRestorationOfAMailboxIsCompleted() throws {
+        let sandbox = try Sandbox.initialised()
+        let script = """
+            set -e
+            for i in 1 2; do echo $i | $S mailbox send inbox - > log; done
+            echo 3 | $S mailbox send inbox - --as share > log
+            $S snapshot -o d > log
+            old=$SEALED_GROUPS_HOME
+            begin() {
+                export SEALED_GROUPS_HOME=$PWD/$1 HOME=$PWD/$1
+                mkdir $1; cp -r "$old/Vaults" "$old/Keys" $1/; $S init > log; P="$($S container path)"
+            }
+            begin one; $S snapshot restore d > log; left="$P/Mailboxes"
+            begin two; cp -r "$left" "$P/"; rm "$P"/Mailboxes/inbox/share.*; : > "$P/Mailboxes/inbox/x.1.sealed"
+            $S snapshot restore d > log
+            $S mailbox take inbox --ack | grep -o '"message":.'
+            """
+        #expect(
+            try sandbox.shell(script).outputText == #"""
+                "message":1
+                "message":2
+                "message":3
+
+                """#)
+    }
+
     @Test(arguments: ["missing", "tampered"])
     func aSealedFileWithoutItsContentsIsRestored(_ fault: String) throws {
         let sandbox = try Sandbox.withSnapshot()
@@ -128,6 +171,9 @@ private let everything = ["_sealed/defaults/suite", "_sealed/files/lists/f", "a"
         #expect(try RestoreOutcome(sandbox, ["--replace", "--yes"]).status == 0)
         usleep(1_200_000)
         #expect(try sandbox.sealctl(["get", "short"]).exitCode == 69)
+        try sandbox.put("short", #"{"n":3}"#)
+        let replaced = try RestoreOutcome(sandbox, ["--replace", "--yes", "--dry-run"]).report.replaces("short")
+        #expect(replaced == "another value, of sequence 4, by an expired value")
     }
 
     /// Names of other files are bytes: two that differ by their normal form do not make a snapshot unusable.
@@ -162,12 +208,15 @@ private let everything = ["_sealed/defaults/suite", "_sealed/files/lists/f", "a"
         let sandbox = try Sandbox.withSnapshot()
         try sandbox.put("a", #"{"n":8}"#)
         try sandbox.put("deep/er", #"{"n":8}"#)
+        try sandbox.succeed(["file", "put", "lists/f", "-"], input: [8])
         let terminal = try PseudoTerminal()
         let child = try terminal.start(sandbox, ["snapshot", "restore", "d", "--replace"])
         _ = try terminal.read(until: "[y/N] ")
         try sandbox.put("a", #"{"n":9}"#)
+        try sandbox.succeed(["file", "put", "lists/f", "-"], input: [9])
         terminal.type("yes\n")
         #expect(try child.finish().exitCode == 69)
+        #expect(try sandbox.succeed(["file", "cat", "lists/f"]).output == [9])
         #expect(try sandbox.value("a") == #"{"n":9}"#)
         #expect(try sandbox.value("deep/er") == #"{"n":2}"#)
     }

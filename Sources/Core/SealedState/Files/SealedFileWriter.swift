@@ -240,8 +240,8 @@ extension SealedFileWriter {
         return sequence
     }
 
-    /// After these errors the new manifest is in place, or may be; the old one may come back after a power loss.
-    private static func mayBeWritten(_ error: StoreError) -> Bool {
+    /// After these errors the new record is in place, or may be; the old one may come back after a power loss.
+    static func mayBeWritten(_ error: StoreError) -> Bool {
         [.durabilityUnknown, .lockLost, .outcomeUnknown].contains(error.code)
     }
 

@@ -8,10 +8,12 @@ struct LaneReading {
     private let lane: MailLane
     private let firsts: [UInt64]
     private let start: UInt64
+    private let root: Directory?
     private var index: Int?
 
-    init(_ lane: MailLane, from number: UInt64, _ firsts: [UInt64]) {
-        (self.lane, self.firsts, start) = (lane, firsts, number)
+    /// - Parameter root: The directory with the mailboxes; the container unless stated.
+    init(_ lane: MailLane, from number: UInt64, _ firsts: [UInt64], in root: Directory? = nil) {
+        (self.lane, self.firsts, start, self.root) = (lane, firsts, number, root)
     }
 
     mutating func next(in store: SealedStore) throws(StoreError) -> (MailSegment, Range<UInt64>)? {
@@ -22,7 +24,7 @@ struct LaneReading {
         index = following
         let first = firsts[position]
         let end = following < firsts.count ? firsts[following] : .max
-        guard let segment = try store.mailSegment(lane, first: first) else { return try next(in: store) }
+        guard let segment = try store.mailSegment(lane, first: first, in: root) else { return try next(in: store) }
         return (segment, first..<max(first, end))
     }
 
@@ -44,8 +46,10 @@ struct LaneReading {
 
     private func isTrusted(_ position: Int, in store: SealedStore) throws(StoreError) -> Bool {
         let first = firsts[position]
-        guard let cover = try? store.container.root.readPrefix(lane.path(first: first), count: MailSegment.coverSize)
-        else { return false }
+        let root = root ?? store.container.root
+        guard let cover = try? root.readPrefix(lane.path(first: first), count: MailSegment.coverSize) else {
+            return false
+        }
         return try MailSegment.isCover(cover.bytes, of: lane, first: first, in: store)
     }
 }

@@ -3,97 +3,6 @@ internal import KeyVault
 internal import Sealing
 internal import SharedFiles
 
-/// A mailbox in a copy of a container: its record, and the messages in its segments.
-private struct CopiedMailbox {
-    let state: MailboxState
-    /// The header of the record in the copy.
-    let header: BlobHeader
-    /// The lanes of its producers, by name.
-    let lanes: [MailLane]
-
-    /// Each new segment is an open file until all of them are complete.
-    private static let maximumSegments = 200
-
-    private let store: SealedStore
-    private let root: Directory
-    private let segments: [String: [UInt64]]
-    /// The hash of the record's bytes.
-    private let recordHash: [UInt8]
-
-    /// - Throws: `StoreError`: `.absent` without a record, since handled messages would come again; a rejection.
-    init(
-        _ mailbox: MailboxName, at place: RecordPlace, from copy: CopiedContainer, in store: SealedStore
-    ) throws(StoreError) {
-        let bytes = try store.copied(place.name, from: copy)
-        let blob = try store.reader.opened(bytes, at: place)
-        guard !blob.header.flags.contains(.tombstone) else {
-            throw StoreError(.absent, "restore", place.name.text, "The copy has its deletion.")
-        }
-        try store.writer.requireRestorable(blob, at: place)
-        (header, recordHash) = (blob.header, BLAKE2b.hash(bytes, count: 32))
-        state = try store.reader.decodedSnapshot(of: MailboxState.self, from: blob, at: place).value
-        segments = try store.mailSegments(of: mailbox, in: copy.root)
-        let count = segments.values.reduce(0) { $0 + $1.count }
-        guard count <= Self.maximumSegments else {
-            throw StoreError(
-                .tooLarge, "restore", place.name.text,
-                "It has \(count) segments of messages; \(Self.maximumSegments) are allowed.")
-        }
-        lanes = try Set(segments.keys).union(state.lanes.keys).sorted().map { producer throws(StoreError) in
-            try MailLane(mailbox, producer, in: store.group)
-        }
-        (self.store, root) = (store, copy.root)
-    }
-
-    /// Verifies all messages, and passes them on: lane by lane, in the order of their numbers.
-    ///
-    /// - Returns: A hash of all bytes in the copy.
-    /// - Throws: `StoreError` for a segment or message that a reader would not deliver: part of a mailbox is worse than
-    ///   none.
-    func forEachMessage(
-        _ body: (MailLane, borrowing AcceptedBlob) throws(StoreError) -> Void
-    ) throws(StoreError) -> [UInt8] {
-        var hash = recordHash
-        for lane in lanes {
-            var last: UInt64 = 0
-            for first in segments[lane.producer] ?? [] {
-                guard let segment = try store.mailSegment(lane, first: first, in: root), first > last,
-                    segment.bytes.count < MailSegment.largestSize,
-                    segment.end == segment.bytes.count || segment.isTorn,
-                    try segment.hasCover(of: lane, first: first, in: store)
-                else { throw damaged(lane.path(first: first)) }
-                hash = BLAKE2b.hash(hash + BLAKE2b.hash(segment.bytes, count: 32), count: 32)
-                for frame in segment.frames {
-                    let blob = try opened(frame, of: segment, lane)
-                    guard blob.header.sequence > last, blob.header.sequence >= first else {
-                        throw damaged(segment.path)
-                    }
-                    last = blob.header.sequence
-                    try body(lane, blob)
-                }
-            }
-        }
-        return hash
-    }
-
-    private func opened(
-        _ frame: MailSegment.Frame, of segment: MailSegment, _ lane: MailLane
-    ) throws(StoreError) -> AcceptedBlob {
-        let opened = try store.reader.openWhole(
-            segment.blob(frame), "restore", lane.place, limit: MailSegment.largestSize)
-        let writer = try store.reader.requireAuthority(of: opened, at: lane.place)
-        let header = opened.header.header
-        guard segment.hasKey(frame, segment.keyID), header.sequence <= MailSegmentName.largest,
-            store.reader.verdict(on: opened.header) != .jumps
-        else { throw damaged(segment.path) }
-        return AcceptedBlob(opened: opened, sealed: [], writer: writer)
-    }
-
-    private func damaged(_ path: String) -> StoreError {
-        StoreError(.malformed, "restore", path, "No reader would deliver all that it has.")
-    }
-}
-
 /// The segments of a restored mailbox, written and not named yet.
 private struct NewSegments {
     struct Segment {
@@ -150,12 +59,18 @@ private struct NewSegments {
 extension SealedStore {
     func restoration(ofMailbox mailbox: MailboxName, from copy: CopiedContainer) throws(StoreError) -> Restoration {
         let place = try places.place(reserved: mailbox.recordName.text)
-        try requireNoMail(mailbox, place)
+        let leftovers = try requireNoMail(mailbox, place)
         let mail = try CopiedMailbox(mailbox, at: place, from: copy, in: self)
         for lane in mail.lanes { _ = try reader.requireRight(to: lane.place, deleting: false) }
-        let hash = try mail.forEachMessage { _, _ throws(StoreError) in }
+        let pass = try mail.forEachMessage { _, _, _ throws(StoreError) in }
+        try requireCopied(leftovers, mail, after: numbers(of: mail, pass.highest), place)
+        try StoreError.onFiles("restore", place.name.text) { () throws(FileError) in
+            try container.quotaGate.admit(mailbox.directory, size: pass.size) { 0 }
+        }
         let nothing = PlaceContents(hash: nil, isPurged: false)
-        return Restoration(name: place.name, place: .empty, source: hash, found: nothing)
+        var restoration = Restoration(name: place.name, place: .empty, source: pass.hash, found: nothing)
+        restoration.passedOver = pass.refused
+        return restoration
     }
 
     func restore(
@@ -168,20 +83,20 @@ extension SealedStore {
         request.lowestSequence = min(mail.header.sequence, .max - 1) + 1
         // Before the lock of all records, which this takes as well.
         writer.certifyIfNew(request)
-        var highest: [String: UInt64] = [:]
-        let hash = try mail.forEachMessage { lane, blob throws(StoreError) in
-            highest[lane.producer] = blob.header.sequence
-        }
-        guard hash == restoration.source else { throw .changedCopy(of: place) }
-        let before = try numbers(of: mail, highest)
+        let pass = try mail.forEachMessage { _, _, _ throws(StoreError) in }
+        guard pass.hash == restoration.source else { throw .changedCopy(of: place) }
+        let before = try numbers(of: mail, pass.highest)
         var segments = NewSegments(try reader.keys.activeKey(for: .afterFirstUnlock), in: self)
-        let state = try seal(mail, after: before, into: &segments, hash, place)
+        let state = try seal(mail, after: before, into: &segments, pass.hash, place)
         let lock = try writer.wholeLock("restore", request)
-        try requireNoMail(mailbox, place)
+        let leftovers = try requireNoMail(mailbox, place)
         let key = try reader.keys.activeKey(for: .afterFirstUnlock)
-        guard key.id == segments.key.id, try numbers(of: mail, highest) == before else { throw .changedPlace(place) }
+        guard key.id == segments.key.id, try numbers(of: mail, pass.highest) == before else {
+            throw .changedPlace(place)
+        }
+        try requireCopied(leftovers, mail, after: before, place)
         let record = LockedRecord(place, of: writer, lock: lock, seen: SeenHeader(), looking: false)
-        try commit(segments, state, record, at: place, request)
+        try commit(segments, in: place, of: leftovers, state, record, request)
     }
 
     /// Seals the messages that were not handled, and the dead ones, under new numbers.
@@ -194,30 +109,77 @@ extension SealedStore {
         _ mail: CopiedMailbox, after numbers: [String: UInt64], into segments: inout NewSegments, _ hash: [UInt8],
         _ place: RecordPlace
     ) throws(StoreError) -> MailboxState {
-        var (state, last) = (MailboxState(), numbers)
+        var state = MailboxState()
         state.floor = mail.state.floor
         for (producer, number) in numbers { state.lanes[producer] = MailboxState.Lane(after: number) }
-        let again = try mail.forEachMessage { lane, blob throws(StoreError) in
-            let (old, number) = (mail.state.lane(lane.producer), blob.header.sequence)
-            let dead = old?.dead.first { $0.number == number }
-            if dead == nil, old?.isHandled(number) == true { return }
-            let new = (last[lane.producer] ?? 0) + 1
-            try segments.append(blob, as: new, to: lane)
-            last[lane.producer] = new
-            if let dead { state.lanes[lane.producer]?.bury(new, because: dead.reason, at: dead.at) }
+        let again = try mail.forEachMessage(after: numbers) { lane, blob, number throws(StoreError) in
+            try segments.append(blob, as: number, to: lane)
+            guard let own = mail.state.lane(lane.producer) else { return }
+            state.lanes[lane.producer]?.take(over: blob.header.sequence, of: own, as: number)
         }
-        guard again == hash else { throw .changedCopy(of: place) }
+        guard again.hash == hash else { throw .changedCopy(of: place) }
         return state
     }
 
-    /// Throws unless the container has neither a record nor a segment of a mailbox: they decide what is handled.
-    private func requireNoMail(_ mailbox: MailboxName, _ place: RecordPlace) throws(StoreError) {
-        guard try reader.head(at: place, "restore") == nil, try mailSegments(of: mailbox).isEmpty else {
-            throw StoreError(
-                .conflict, "restore", place.name.text,
-                "The container has this mailbox, and decides by it which messages are handled.",
-                advice: "A mailbox is restored only into a container that has none of that name.")
+    /// Throws unless the container has neither a record nor a message of a mailbox: they decide what is handled.
+    ///
+    /// - Returns: The segments of each producer; an interrupted restoration has left them, or a sender has begun the
+    ///   mailbox. Files without an authentic cover do not count.
+    private func requireNoMail(_ mailbox: MailboxName, _ place: RecordPlace) throws(StoreError) -> [String: [UInt64]] {
+        guard try reader.head(at: place, "restore") == nil else { throw Self.hasMail(place) }
+        var found: [String: [UInt64]] = [:]
+        for (producer, firsts) in try mailSegments(of: mailbox) {
+            let lane = try MailLane(mailbox, producer, in: group)
+            for first in firsts {
+                let path = lane.path(first: first)
+                guard let cover = try? container.root.readPrefix(path, count: MailSegment.coverSize),
+                    try MailSegment.isCover(cover.bytes, of: lane, first: first, in: self)
+                else { continue }
+                found[producer, default: []].append(first)
+            }
         }
+        return found
+    }
+
+    /// Throws unless all messages of segments are the first of those that a restoration writes: those of an interrupted
+    /// one. A sender's message differs from them.
+    private func requireCopied(
+        _ segments: [String: [UInt64]], _ mail: CopiedMailbox, after numbers: [String: UInt64], _ place: RecordPlace
+    ) throws(StoreError) {
+        guard !segments.isEmpty else { return }
+        var found: [String: MailChain] = [:]
+        for lane in mail.lanes { found[lane.producer] = try chain(lane, segments[lane.producer] ?? []) }
+        var copied: [String: MailChain] = [:]
+        _ = try mail.forEachMessage(after: numbers) { lane, blob, number throws(StoreError) in
+            let count = copied[lane.producer]?.count ?? 0
+            guard let wanted = found[lane.producer], count < wanted.count else { return }
+            copied[lane.producer, default: MailChain()].append(blob, as: number)
+        }
+        guard Set(segments.keys).isSubset(of: mail.lanes.map(\.producer)), copied == found else {
+            throw Self.hasMail(place)
+        }
+    }
+
+    /// - Returns: nil without a message.
+    private func chain(_ lane: MailLane, _ firsts: [UInt64]) throws(StoreError) -> MailChain? {
+        var (chain, last) = (MailChain(), UInt64(0))
+        var reading = LaneReading(lane, from: 0, firsts)
+        while let (segment, range) = try reading.next(in: self) {
+            for frame in segment.frames.sorted(by: { $0.number < $1.number })
+            where frame.number > last && range.contains(frame.number) {
+                guard let blob = try message(segment.blob(frame), lane, "restore") else { continue }
+                last = frame.number
+                chain.append(blob, as: last)
+            }
+        }
+        return chain.count == 0 ? nil : chain
+    }
+
+    private static func hasMail(_ place: RecordPlace) -> StoreError {
+        StoreError(
+            .conflict, "restore", place.name.text,
+            "The container has this mailbox, and decides by it which messages are handled.",
+            advice: "A mailbox is restored only into a container that has none of that name.")
     }
 
     /// Returns the number of each producer after which its restored messages are counted: above all that are known.
@@ -234,19 +196,20 @@ extension SealedStore {
 
     /// Names the segments and writes the record; the caller holds the lock of all records. After an error the segments
     /// have no name any more, unless the record may be written.
+    ///
+    /// - Parameter leftovers: The segments of an interrupted restoration, which have the same messages.
     private func commit(
-        _ segments: NewSegments, _ state: MailboxState, _ record: borrowing LockedRecord, at place: RecordPlace,
-        _ request: WriteRequest
+        _ segments: NewSegments, in place: RecordPlace, of leftovers: [String: [UInt64]], _ state: MailboxState,
+        _ record: borrowing LockedRecord, _ request: WriteRequest
     ) throws(StoreError) {
         var named: [String] = []
         var mayBeWritten = false
         do throws(StoreError) {
+            try remove(leftovers, but: Set(segments.all.map(\.path)), place)
             for segment in segments.all {
                 try StoreError.onFiles("restore", place.name.text) { () throws(FileError) in
                     try container.quotaGate.admit(segment.path, size: segment.size) { 0 }
-                    do throws(FileError) {
-                        try segment.blob.commit(replacing: false, durability: request.durability)
-                    } catch {
+                    do throws(FileError) { try segment.blob.commit(durability: request.durability) } catch {
                         if error.code == .durabilityUnknown { named.append(segment.path) }
                         throw error
                     }
@@ -258,11 +221,41 @@ extension SealedStore {
             mayBeWritten = true
             _ = try record.write(payload, request)
         } catch {
-            if !mayBeWritten || ![.durabilityUnknown, .lockLost, .outcomeUnknown].contains(error.code) {
+            // In a container that was moved away meanwhile the record may be written as well.
+            if !mayBeWritten || isInPlace && !SealedFileWriter.mayBeWritten(error) {
                 for path in named { try? container.root.remove(path, durability: .unsynced) }
             }
             throw error
         }
         for segment in segments.all { if let last = segment.last { reader.acknowledge(last) } }
+    }
+
+    /// Removes segments that the new ones do not replace.
+    private func remove(
+        _ leftovers: [String: [UInt64]], but replaced: Set<String>, _ place: RecordPlace
+    ) throws(StoreError) {
+        guard let mailbox = MailboxName(holding: place.name) else { return }
+        for (producer, firsts) in leftovers {
+            let lane = try MailLane(mailbox, producer, in: group)
+            for path in firsts.map({ lane.path(first: $0) }) where !replaced.contains(path) {
+                try StoreError.onFiles("restore", place.name.text) { () throws(FileError) in
+                    try container.root.remove(path, durability: .unsynced)
+                }
+            }
+        }
+    }
+}
+
+extension MailboxState.Lane {
+    /// Takes over what another lane has about a message, under the message's new number.
+    fileprivate mutating func take(over old: UInt64, of lane: MailboxState.Lane, as number: UInt64) {
+        if let dead = lane.dead.first(where: { $0.number == old }) {
+            return bury(number, because: dead.reason, at: dead.at)
+        }
+        if old <= lane.delivered { delivered = max(delivered, number) }
+        guard let failure = lane.failure(of: old) else { return }
+        failures.append(
+            MailboxState.Failure(
+                number: number, attempts: failure.attempts, notBefore: failure.notBefore, isTaken: failure.isTaken))
     }
 }

@@ -7,6 +7,18 @@ internal import SharedFiles
 
 /// The files of mailboxes, for tools.
 package enum MailFile {
+    /// The largest segment that is read.
+    package static let largestSize = MailSegment.largestSize
+
+    /// Returns the mailbox of a segment; nil for a path that no segment has.
+    package static func mailbox(of path: String) -> MailboxName? {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0] == ContainerLayout.mailboxes, let mailbox = try? MailboxName(String(parts[1])),
+            let segment = MailSegmentName(leaf: String(parts[2])), (try? mailbox.lane(of: segment.producer)) != nil
+        else { return nil }
+        return mailbox
+    }
+
     /// Returns the context of the blob that begins a segment; nil for a path that no segment has, or that of a segment
     /// that begins with another number than the blob's.
     package static func coverContext(

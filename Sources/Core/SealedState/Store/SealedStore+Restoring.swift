@@ -61,14 +61,20 @@ package struct Restoration: Sendable {
     /// The hash of the bytes in the copy.
     let source: [UInt8]
     let found: PlaceContents
+    /// The code for which readers refuse the value at this time, such as `stale` for one that has expired.
+    package internal(set) var refusal: StoreError.Code?
+    /// The number of messages and segments of a mailbox that are left out, because no reader accepts them.
+    package internal(set) var passedOver = 0
 }
 
 /// The contents of a record's place, as the condition of a later write.
 struct PlaceContents: Sendable, Equatable {
-    /// The hash of the blob's bytes; nil without a blob.
+    /// The hash of the blob's bytes, or of its header if it is too large; nil without a blob.
     let hash: [UInt8]?
     /// There is no blob, because a deletion's mark was purged.
     let isPurged: Bool
+    /// The reason for which nothing is read there: something that is no blob, or one above the limit.
+    var refusal: StoreError.Code?
 }
 
 /// Restoring from a copy of a container, for tools: restoring is writing (docs/decisions/0042).
@@ -159,7 +165,11 @@ extension SealedStore {
                     stored.hasValue(of: blob) ? nil : "another value, of sequence \(stored.header.sequence)"
                 }
             }
-        return Restoration(name: name, place: state, source: BLAKE2b.hash(bytes, count: 32), found: found)
+        var restoration = Restoration(name: name, place: state, source: BLAKE2b.hash(bytes, count: 32), found: found)
+        do throws(StoreError) {
+            try reader.checkFreshness(of: blob.header, named: name.text, at: options.now())
+        } catch { restoration.refusal = error.code }
+        return restoration
     }
 
     private func restore(
@@ -196,9 +206,10 @@ extension RecordReader {
             .taken("a blob that readers refuse (\(error.code.rawValue))")
         }
         watermarks.refresh()
-        let held = try held(at: place, "restore")
-        let found = contents(held?.bytes, of: place)
-        guard let held else { return (found.isPurged ? .taken("a deletion") : .empty, found) }
+        let (found, held) = try contents(of: place)
+        guard found.hash != nil || found.refusal != nil else {
+            return (found.isPurged ? .taken("a deletion") : .empty, found)
+        }
         switch try existing(at: place) {
         case .nothing: throw .changedPlace(place)
         case .tombstone: return (.taken("a deletion"), found)
@@ -211,8 +222,9 @@ extension RecordReader {
                         + "\(blob.header.schemaVersion).",
                     advice: "To return to the older version on purpose, delete the record first.")
             }
+            guard let held else { return (.taken("a blob that readers refuse (\(StoreError.Code.tooLarge))"), found) }
             do throws(StoreError) {
-                return (try difference(opened(held.bytes, at: place)).map { .taken($0) } ?? .same, found)
+                return (try difference(opened(held, at: place)).map { .taken($0) } ?? .same, found)
             } catch {
                 guard error.isRejection else { throw error }
                 return (refused(error), found)
@@ -220,16 +232,30 @@ extension RecordReader {
         }
     }
 
-    private func contents(_ blob: [UInt8]?, of place: RecordPlace) -> PlaceContents {
-        PlaceContents(
-            hash: blob.map { BLAKE2b.hash($0, count: 32) },
-            isPurged: blob == nil && watermarks.isPurged(place.context.nameTag))
+    /// Returns the contents of a place, with the bytes of a blob that can be read whole.
+    private func contents(of place: RecordPlace) throws(StoreError) -> (PlaceContents, [UInt8]?) {
+        do throws(BackendError) {
+            let blob = try backend.read(place.key, limit: maximumBlobSize + BlobOpener.signedAllowance)?.bytes
+            let hash = blob.map { BLAKE2b.hash($0, count: 32) }
+            return (
+                PlaceContents(hash: hash, isPurged: blob == nil && watermarks.isPurged(place.context.nameTag)), blob
+            )
+        } catch {
+            let refusal = StoreError(error, "restore", place.name.text)
+            switch error.code {
+            case .notABlob: return (PlaceContents(hash: nil, isPurged: false, refusal: refusal.code), nil)
+            case .tooLarge:
+                let head = try head(at: place, "restore").map { BLAKE2b.hash($0, count: 32) }
+                return (PlaceContents(hash: head, isPurged: false, refusal: refusal.code), nil)
+            default: throw refusal
+            }
+        }
     }
 
     /// Throws if a place has other contents than those found before.
     func require(_ found: PlaceContents, at place: RecordPlace) throws(StoreError) {
         watermarks.refresh()
-        guard contents(try held(at: place, "restore")?.bytes, of: place) == found else { throw .changedPlace(place) }
+        guard try contents(of: place).0 == found else { throw .changedPlace(place) }
     }
 
     /// Returns the value of a blob, to be sealed again in the class of its key.
@@ -253,10 +279,18 @@ extension RecordWriter {
         {
             throw refused.rejection
         }
-        _ = try reader.keys.activeKey(for: reader.keys.protection(of: blob.header) ?? .afterFirstUnlock)
+        try requireKey(for: reader.keys.protection(of: blob.header) ?? .afterFirstUnlock)
         let payload = reader.payload(of: blob)
         defer { payload.wipe() }
         try requireSafeStructure(of: payload, named: place.name.text)
+    }
+
+    /// Throws if a class cannot be sealed now. A write makes the first key of *when unlocked*.
+    private func requireKey(for protection: ProtectionClass) throws(StoreError) {
+        do throws(VaultError) { _ = try reader.keys.vault.activeKey(for: protection) } catch {
+            if protection == .whenUnlocked, error.code == .noActiveKey { return }
+            throw StoreError(error, "write with")
+        }
     }
 
     /// Creates the request for a blob of a copy: users who have accepted that blob accept the new one, and it is no

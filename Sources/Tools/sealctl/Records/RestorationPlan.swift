@@ -21,6 +21,9 @@ struct RestorationPlan {
 
         fileprivate var isRestored: Bool { if case .restored = effect { true } else { false } }
 
+        /// The number of messages and segments of a mailbox that are left out.
+        fileprivate var passedOver: Int { isRestored ? restoration?.passedOver ?? 0 : 0 }
+
         fileprivate var refusal: Failure? {
             if case .refused(let failure) = effect { failure } else { nil }
         }
@@ -70,7 +73,7 @@ struct RestorationPlan {
         if let damage {
             let failure = Failure(
                 .dataError, "snapshotMalformed",
-                "the snapshot has no \(damage), or with another size than its manifest states",
+                "the snapshot has no \(damage), or with other contents than its manifest states",
                 hint: "Use a snapshot as sealctl snapshot has written it.")
             return Item(name: name, effect: .refused(failure))
         }
@@ -80,6 +83,7 @@ struct RestorationPlan {
             case .same: return Item(name: name, effect: .unchanged)
             case .empty: return Item(name: name, effect: .restored(replacing: nil), restoration: restoration)
             case .taken(let what) where isReplacing:
+                let what = what + Self.replacement(restoration.refusal)
                 return Item(name: name, effect: .restored(replacing: what), restoration: restoration)
             case .taken(let what):
                 let failure = Failure(
@@ -90,13 +94,26 @@ struct RestorationPlan {
         } catch { return Item(name: name, effect: .refused(Failure(error))) }
     }
 
+    /// Names a value that readers refuse, as the end of the text about what it replaces.
+    private static func replacement(_ refusal: StoreError.Code?) -> String {
+        guard let refusal else { return "" }
+        return refusal == .stale ? ", by an expired value" : ", by a value that readers refuse (\(refusal))"
+    }
+
     /// The contents of the container that are replaced, for the confirmation.
     var losses: [String] { items.compactMap { item in item.replaced.map { "\(item.name) (\($0))" } } }
 
     /// Restores the records, each only if its place is as it was found. The effects are then those that happened.
+    ///
+    /// The caller holds signals back; after one the rest is left out.
     mutating func carryOut() {
         for index in items.indices {
             guard let restoration = items[index].restoration else { continue }
+            guard !HeldSignals.arePending else {
+                items[index].effect = .refused(
+                    Failure(.temporary, "interrupted", "the restoration was interrupted", hint: "Run it again."))
+                continue
+            }
             do throws(StoreError) { try store.restore(restoration, from: snapshot.copy) } catch {
                 items[index].effect = .refused(Failure(error))
             }
@@ -132,6 +149,7 @@ struct RestorationPlan {
             switch item.effect {
             case .restored(let replaced):
                 "\(verb): \(item.name)" + (replaced.map { " (replaces \($0))" } ?? "")
+                    + (item.passedOver == 0 ? "" : " (without \(item.passedOver) parts that readers refuse)")
             case .unchanged: nil
             case .refused(let failure): "refused: \(item.name): \(failure.message)"
             }
@@ -166,7 +184,8 @@ extension RestorationPlan.Item {
             }
         return .object([
             ("name", .string(name.text)), ("effect", .string(effect)), ("replaces", .optional(replaced)),
-            ("code", .optional(refusal?.code)), ("reason", .optional(refusal?.message)),
+            ("passedOver", .number(passedOver)), ("code", .optional(refusal?.code)),
+            ("reason", .optional(refusal?.message)),
         ])
     }
 }

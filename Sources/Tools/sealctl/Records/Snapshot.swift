@@ -141,7 +141,7 @@ extension Snapshot {
         return heads
     }
 
-    private static func forEachHead(
+    static func forEachHead(
         _ prefix: String, in backend: any SealedBackend, _ body: (BlobHead) throws(BackendError) -> Void
     ) throws(BackendError) {
         var last: BackendKey?

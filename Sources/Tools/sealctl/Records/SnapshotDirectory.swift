@@ -4,6 +4,7 @@ internal import FoundationEssentials
 internal import Glibc
 internal import SealedBackends
 internal import SealedState
+internal import Sealing
 internal import SharedFiles
 internal import SystemPackage
 
@@ -13,7 +14,7 @@ final class SnapshotDirectory {
     private static let manifestName = "manifest.json"
     private static let largestManifest = 1 << 27
     private static let maximumNames = 250_000
-    private static let page = 1000
+    private static let largestName = 64
 
     /// The path, for messages.
     let path: String
@@ -33,9 +34,29 @@ final class SnapshotDirectory {
         container = try Failure.onFiles { () throws(FileError) in try root.directory("container") }
         self.path = path
         database =
-            manifest.files.contains { $0.path == ContainerLayout.database }
-            ? try SnapshotDatabase(in: container, of: manifest.group) : nil
+            try Self.hasDatabase(manifest, in: container) ? SnapshotDatabase(in: container, of: manifest.group) : nil
         copy = CopiedContainer(container, database: database?.backend)
+    }
+
+    /// The container has its records in a database. Beside records in files a database is another file: it was left over
+    /// or planted.
+    private static func hasDatabase(_ manifest: SnapshotManifest, in container: Directory) throws(Failure) -> Bool {
+        let paths = Set(manifest.files.lazy.map(\.path).filter(isOfBackend))
+        guard paths.contains(ContainerLayout.backend) else { return false }
+        let name = try Failure.onFiles { () throws(FileError) in
+            try container.read(ContainerLayout.backend, limit: largestName)
+        }
+        guard name.elementsEqual(KnownBackend.sqlite.rawValue.utf8) else {
+            let text = String(decoding: name, as: UTF8.self).printable
+            throw Failure(
+                .configuration, StoreError.Code.backendUnknown.rawValue, "the snapshot has the backend \(text)",
+                hint: "Use a sealctl that has this backend.")
+        }
+        return paths.contains(ContainerLayout.database)
+    }
+
+    private static func isOfBackend(_ path: String) -> Bool {
+        path == ContainerLayout.backend || path == ContainerLayout.database
     }
 
     /// The manifest is written last: a snapshot without it is incomplete.
@@ -56,9 +77,6 @@ final class SnapshotDirectory {
         guard let manifest = try? JSONDecoder().decode(SnapshotManifest.self, from: Data(bytes)) else {
             throw malformed(path, "its \(manifestName) is damaged")
         }
-        guard manifest.files.count <= maximumNames else {
-            throw malformed(path, "its \(manifestName) lists more than \(maximumNames) files")
-        }
         return manifest
     }
 
@@ -74,7 +92,7 @@ final class SnapshotDirectory {
     /// The names of a snapshot's records.
     struct Names {
         fileprivate(set) var records: Set<RecordName> = []
-        /// Mailboxes of which a listed segment is missing or has another size, with its path.
+        /// Mailboxes of which a listed segment is missing or differs from the manifest, with its path.
         fileprivate(set) var damagedMailboxes: [RecordName: String] = [:]
         /// The number of files that are not restored: plain files, and streams.
         fileprivate(set) var otherFiles = 0
@@ -83,57 +101,61 @@ final class SnapshotDirectory {
     /// Returns the names of the records, of which a mailbox may have messages only.
     func names() throws(Failure) -> Names {
         var names = Names()
+        var mailboxes: Set<RecordName> = []
         for file in manifest.files {
-            if database == nil, let record = RecordFile.name(of: file.path) {
+            if let record = RecordFile.name(of: file.path) {
+                // Beside a database a record's file is a leftover.
+                if database != nil { continue }
                 guard names.records.insert(record).inserted else {
                     throw Self.malformed(path, "\(record) is listed twice")
                 }
-            } else if let mailbox = Self.mailbox(of: file.path) {
+                try requireFew(names)
+            } else if let mailbox = MailFile.mailbox(of: file.path) {
+                mailboxes.insert(mailbox.recordName)
                 if !isComplete(file) { names.damagedMailboxes[mailbox.recordName] = file.path }
-            } else if !Self.isPartOfOthers(file.path) {
+            } else if !isPartOfOthers(file.path) {
                 names.otherFiles += 1
             }
         }
         if let database { try addNames(in: database.backend, to: &names) }
-        for file in manifest.files {
-            if let mailbox = Self.mailbox(of: file.path) { names.records.insert(mailbox.recordName) }
-        }
+        names.records.formUnion(mailboxes)
+        try requireFew(names)
         return names
     }
 
-    private func addNames(in backend: any SealedBackend, to names: inout Names) throws(Failure) {
-        var last: BackendKey?
-        while true {
-            let heads = try Failure.onBackend("list", path) { () throws(BackendError) in
-                try backend.scan("", after: last, limit: Self.page)
-            }
-            for head in heads {
-                guard let record = try? RecordName(stored: head.key.name) else { continue }
-                names.records.insert(record)
-            }
-            guard names.records.count <= Self.maximumNames else {
-                throw Self.malformed(path, "its database has more than \(Self.maximumNames) records")
-            }
-            if heads.count < Self.page { return }
-            last = heads.last?.key
-        }
+    private func requireFew(_ names: Names) throws(Failure) {
+        guard names.records.count > Self.maximumNames else { return }
+        throw Self.malformed(path, "it has more than \(Self.maximumNames) records")
     }
 
-    private static func mailbox(of path: String) -> MailboxName? {
-        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[0] == ContainerLayout.mailboxes else { return nil }
-        return try? MailboxName(String(parts[1]))
+    private func addNames(in backend: any SealedBackend, to names: inout Names) throws(Failure) {
+        let result = try Failure.onBackend("list", path) { () throws(BackendError) in
+            var records: Set<RecordName> = []
+            try Snapshot.forEachHead("", in: backend) { head throws(BackendError) in
+                guard records.count <= Self.maximumNames, let record = try? RecordName(stored: head.key.name) else {
+                    return
+                }
+                records.insert(record)
+            }
+            return records
+        }
+        names.records.formUnion(result)
     }
 
     /// Returns `true` for files that are restored with records, and for those that a container has of its own.
-    private static func isPartOfOthers(_ path: String) -> Bool {
-        path.hasPrefix(ContainerLayout.contents + "/") || ContainerLayout.isDatabase(path)
+    private func isPartOfOthers(_ path: String) -> Bool {
+        path.hasPrefix(ContainerLayout.contents + "/") || database != nil && ContainerLayout.isDatabase(path)
             || path == ContainerLayout.backend || path == ContainerLayout.roster
     }
 
+    /// A segment has a hash in the manifest. A larger file, which no sender makes, may have none.
     private func isComplete(_ file: SnapshotManifest.File) -> Bool {
-        guard let facts = try? container.attributes(file.path) else { return false }
-        return facts.kind == .regular && facts.size == file.size
+        guard let facts = try? container.attributes(file.path), facts.kind == .regular, facts.size == file.size else {
+            return false
+        }
+        guard let stated = file.blake2b256, facts.size <= MailFile.largestSize else { return true }
+        guard let bytes = try? container.read(file.path, limit: MailFile.largestSize) else { return false }
+        return BLAKE2b.hash(bytes, count: 32).withUnsafeBytes { $0.hexadecimal } == stated
     }
 }
 
@@ -147,6 +169,7 @@ struct SnapshotManifest: Decodable {
         /// The path below the container.
         let path: String
         let size: Int64
+        let blake2b256: String?
     }
 
     let group: String

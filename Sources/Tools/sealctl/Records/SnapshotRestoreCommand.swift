@@ -69,7 +69,9 @@ struct SnapshotRestoreCommand: SealctlCommand {
                     "replace parts of the container \(store.containerPath)",
                     ["It replaces \(list) by the values of \(snapshot.manifest.takenAt)."])
             }
+            let signals = HeldSignals()
             plan.carryOut()
+            signals.deliver()
         }
         try StandardStreams.print(output.json ? plan.json.text : plan.text)
         if let failure = plan.failure { throw failure }
@@ -79,6 +81,7 @@ struct SnapshotRestoreCommand: SealctlCommand {
     /// records, so a person puts the newest one in its place.
     private static func requireRoster(of store: SealedStore, _ snapshot: SnapshotDirectory) throws(Failure) {
         guard let state = store.authority?.current(), state.roster == nil else { return }
+        if case .refused(let error) = state.condition { throw Failure(error) }
         throw Failure(
             .configuration, StoreError.Code.roster.rawValue, "the group has a team key, and its container no roster",
             hint: "Copy the newest signed roster into \(store.containerPath); that of the snapshot is "
