@@ -40,7 +40,10 @@ import Testing
         let sandbox = try await ChannelSandbox()
         try await sandbox.whileServing({ $0.requests = 200 }) { _ in
             let channel = try sandbox.channel()
-            let waiting = Task { try? await channel.call(Question(text: "wait"), returning: Answer.self) }
+            let waiting = Task {
+                try? await channel.call(Question(text: "wait"), returning: Answer.self, timeout: .seconds(300))
+            }
+            try await sandbox.until { sandbox.requests == 1 }
             try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in 0..<100 {
                     group.addTask {
@@ -116,7 +119,8 @@ import Testing
             try await sandbox.until { sandbox.cancellations == 1 }
             // The cancelled answer is about to return.
             var answer: Answer?
-            for _ in 0..<1000 where answer == nil { answer = try? await channel.call(Question(text: "b")) }
+            let end = SuspendingClock.now + .seconds(120)
+            while answer == nil, SuspendingClock.now < end { answer = try? await channel.call(Question(text: "b")) }
             #expect(answer?.text == "b")
             waiting[1].cancel()
         }
@@ -144,7 +148,8 @@ import Testing
             sandbox.open()
             for call in blocked { #expect(try await call.value.text == "open") }
         }
-        #expect(sandbox.requests == 53)
+        // The last one may have been withdrawn before a thread began with it.
+        #expect((52...53).contains(sandbox.requests))
     }
 
     @Test func aFullListenerTakesTheNextConnectionWhenOneEnds() async throws {
