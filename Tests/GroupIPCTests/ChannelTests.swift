@@ -1,6 +1,8 @@
+import Dispatch
 import Glibc
 import SealedState
 import SharedFiles
+import Synchronization
 import TestSupport
 import Testing
 
@@ -183,6 +185,36 @@ import Testing
             #expect(await call.value == expected[kind] ?? .cancelled)
             try await sandbox.until { sandbox.cancellations == 1 }
         }
+    }
+
+    /// A handler of cancellation is the answer's code, and may block.
+    @Test func aHandlerOfCancellationDelaysNoOtherRequest() async throws {
+        let sandbox = try await ChannelSandbox()
+        let listener = try sandbox.store.channelListener("c")
+        let gate = DispatchSemaphore(value: 0)
+        let entered = Mutex(0)
+        let serving = Task {
+            try await listener.serve { (question: Question, _) -> Answer in
+                guard question.text == "wait" else { return Answer(text: question.text) }
+                entered.withLock { $0 += 1 }
+                await withTaskCancellationHandler {
+                    while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(2)) }
+                } onCancel: {
+                    gate.wait()
+                }
+                return Answer(text: "too late")
+            }
+        }
+        let channel = try sandbox.channel()
+        let first = Task { await sandbox.failure(channel, Question(text: "wait")) }
+        try await sandbox.until { entered.withLock { $0 } == 1 }
+        first.cancel()
+        #expect(await first.value == .cancelled)
+        let second = await sandbox.failure(channel, Question(text: "a"))
+        #expect(second == nil)
+        gate.signal()
+        listener.close()
+        try await serving.value
     }
 
     @Test func aChannelFindsAListenerThatWasStartedAgain() async throws {

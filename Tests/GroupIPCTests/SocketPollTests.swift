@@ -30,6 +30,15 @@ import Testing
         return nil
     }
 
+    /// The numbers of the tasks that came to some place, in order.
+    private final class Arrivals: Sendable {
+        private let list = Mutex<[Int]>([])
+
+        var numbers: [Int] { list.withLock { $0 } }
+
+        func add(_ number: Int) { list.withLock { $0.append(number) } }
+    }
+
     // MARK: Waiting
 
     /// A later deadline does not delay an earlier one.
@@ -48,17 +57,15 @@ import Testing
     @Test func aSocketThatBecomesReadyEndsTheWaitsForIt() async throws {
         let (one, other) = try sockets()
         defer { for socket in [one, other] { close(socket) } }
-        let begun = Atomic(0)
-        let reading = (0..<2).map { _ in
+        let begun = Arrivals()
+        let reading = (0..<2).map { number in
             Task {
-                await SocketPoll.shared.wait(for: Int16(POLLIN), at: one, until: nil) {
-                    begun.add(1, ordering: .relaxed)
-                }
+                await SocketPoll.shared.wait(for: Int16(POLLIN), at: one, until: nil) { begun.add(number) }
             }
         }
         let writing = await SocketPoll.shared.wait(for: Int16(POLLOUT), at: one, until: nil)
         #expect(writing == .ready)
-        while begun.load(ordering: .relaxed) < 2 { try await Task.sleep(for: .milliseconds(1)) }
+        while begun.numbers.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(write(other, "x", 1) == 1)
         for task in reading { #expect(await task.value == .ready) }
     }
@@ -140,14 +147,14 @@ import Testing
     @Test func turnsAreTakenInTheOrderOfTheCalls() async throws {
         let turn = SocketTurn()
         try await turn.take(wait())
-        let taken = Mutex<[Int]>([])
+        let taken = Arrivals()
         var tasks: [Task<AppGroupError.Code?, Never>] = []
         for number in 0..<6 {
             tasks.append(
                 Task {
                     await code { () async throws(AppGroupError) in
                         try await turn.take(wait(number == 3 ? .milliseconds(1) : .seconds(300)))
-                        taken.withLock { $0.append(number) }
+                        taken.add(number)
                         turn.end()
                     }
                 })
@@ -163,7 +170,7 @@ import Testing
         #expect(await tasks[1].value == .cancelled)
         turn.end()
         for number in [0, 2, 4, 5] { #expect(await tasks[number].value == nil) }
-        #expect(taken.withLock { $0 } == [0, 2, 4, 5])
+        #expect(taken.numbers == [0, 2, 4, 5])
         let free = await code { () async throws(AppGroupError) in try await turn.take(wait(.zero)) }
         #expect(free == nil)
     }
