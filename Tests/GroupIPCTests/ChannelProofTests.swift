@@ -263,6 +263,20 @@ import Testing
         return (try await store(nil), try await store(app), try await store(try WriterKey.random()))
     }
 
+    /// The container that was opened may have been moved away: its roster is no longer in force.
+    @Test func theRosterIsThatOfThePresentContainer() async throws {
+        let sandbox = try await ChannelSandbox()
+        let settings = ChannelSettings(
+            store: try await stores(sandbox).app, name: try GroupIPCName("c", in: sandbox.ipc.group), peers: .anyMember,
+            maximumMessageSize: 1000)
+        #expect(settings.rosterVersion == 1)
+        let place = sandbox.ipc.container.root.path.string
+        #expect(rename(place, place + ".away") == 0)
+        try await sandbox.until { settings.rosterVersion == nil }
+        #expect(rename(place + ".away", place) == 0)
+        try await sandbox.until { settings.rosterVersion == 1 }
+    }
+
     @Test func aWriterIsKnownByItsLabel() async throws {
         let sandbox = try await ChannelSandbox()
         let (plain, app, other) = try await stores(sandbox)

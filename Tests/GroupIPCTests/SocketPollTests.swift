@@ -30,31 +30,42 @@ import Testing
         return nil
     }
 
+    /// The numbers of the tasks that came to some place, in order.
+    private final class Arrivals: Sendable {
+        private let list = Mutex<[Int]>([])
+
+        var numbers: [Int] { list.withLock { $0 } }
+
+        func add(_ number: Int) { list.withLock { $0.append(number) } }
+    }
+
     // MARK: Waiting
 
-    @Test func waitsEndInTheOrderOfTheirDeadlines() async {
-        let ended = Mutex<[Int]>([])
+    /// A later deadline does not delay an earlier one.
+    @Test func waitsEndAtTheirDeadlines() async {
         let start = SuspendingClock.now
-        await withDiscardingTaskGroup { group in
-            for number in [3, 1, 2] {
-                group.addTask {
-                    let end = start + .milliseconds(200 * number)
-                    let outcome = await SocketPoll.shared.wait(for: 0, at: -1, until: end)
-                    ended.withLock { $0.append(outcome == .timeout && SuspendingClock.now >= end ? number : 0) }
-                }
-            }
+        let last = Task { await SocketPoll.shared.wait(for: 0, at: -1, until: start + .seconds(3600)) }
+        for number in [2, 1, 3] {
+            let end = start + .milliseconds(100 * number)
+            let outcome = await SocketPoll.shared.wait(for: 0, at: -1, until: end)
+            #expect(outcome == .timeout && SuspendingClock.now >= end)
         }
-        #expect(ended.withLock { $0 } == [1, 2, 3])
+        last.cancel()
+        #expect(await last.value == .cancelled)
     }
 
     @Test func aSocketThatBecomesReadyEndsTheWaitsForIt() async throws {
         let (one, other) = try sockets()
         defer { for socket in [one, other] { close(socket) } }
-        let reading = (0..<2).map { _ in
-            Task { await SocketPoll.shared.wait(for: Int16(POLLIN), at: one, until: nil) }
+        let begun = Arrivals()
+        let reading = (0..<2).map { number in
+            Task {
+                await SocketPoll.shared.wait(for: Int16(POLLIN), at: one, until: nil) { begun.add(number) }
+            }
         }
         let writing = await SocketPoll.shared.wait(for: Int16(POLLOUT), at: one, until: nil)
         #expect(writing == .ready)
+        while begun.numbers.count < 2 { try await Task.sleep(for: .milliseconds(1)) }
         #expect(write(other, "x", 1) == 1)
         for task in reading { #expect(await task.value == .ready) }
     }
@@ -62,7 +73,7 @@ import Testing
     /// Jobs that other threads add run although no socket has an event.
     @Test func theThreadsRunTheJobsOfTasks() async {
         let gate = DispatchSemaphore(value: 0)
-        let blocked = (0..<20).map { _ in
+        let blocked = (0..<8).map { _ in
             Task(executorPreference: SocketPoll.shared) {
                 gate.wait()
                 gate.signal()
@@ -81,31 +92,85 @@ import Testing
         for task in blocked { await task.value }
     }
 
+    // MARK: Without threads
+
+    /// A wait for a socket then ends, and the caller examines it; one for a time or a turn goes on.
+    @Test func withoutAThreadWaitsAndJobsGoOn() async throws {
+        let isShort = Atomic(true)
+        let poll = SocketPoll { isShort.load(ordering: .relaxed) ? EAGAIN : 0 }
+        let (one, other) = try sockets()
+        defer { for socket in [one, other] { close(socket) } }
+        let first = await poll.wait(for: Int16(POLLIN), at: one, until: nil)
+        #expect(first == .ready)
+        let end = SuspendingClock.now + .milliseconds(200)
+        let second = await poll.wait(for: 0, at: -1, until: end)
+        #expect(second == .timeout && SuspendingClock.now >= end)
+        let task = Task(executorPreference: poll) { () -> Int in
+            for _ in 0..<3 { await Task.yield() }
+            return 7
+        }
+        #expect(await task.value == 7)
+        isShort.store(false, ordering: .relaxed)
+        let later = Task { await poll.wait(for: Int16(POLLIN), at: one, until: nil) }
+        #expect(write(other, "x", 1) == 1)
+        #expect(await later.value == .ready)
+    }
+
+    /// The only thread does not wait for sockets, and the body for a second one does not wait for it.
+    @Test func aJobThatBlocksTheOnlyThreadDelaysNoOther() async throws {
+        let asked = Atomic(0)
+        let poll = SocketPoll { asked.add(1, ordering: .relaxed).oldValue == 0 ? 0 : EAGAIN }
+        let (one, other) = try sockets()
+        defer { for socket in [one, other] { close(socket) } }
+        let gate = DispatchSemaphore(value: 0)
+        let entered = Atomic(false)
+        let blocked = Task(executorPreference: poll) {
+            entered.store(true, ordering: .relaxed)
+            gate.wait()
+        }
+        while !entered.load(ordering: .relaxed) { try await Task.sleep(for: .milliseconds(1)) }
+        let first = await poll.wait(for: Int16(POLLIN), at: one, until: nil)
+        #expect(first == .ready)
+        let second = await poll.wait(for: 0, at: -1, until: .now + .milliseconds(100))
+        #expect(second == .timeout)
+        let task = Task(executorPreference: poll) { 7 }
+        #expect(await task.value == 7)
+        gate.signal()
+        await blocked.value
+        let last = Task(executorPreference: poll) { 8 }
+        #expect(await last.value == 8)
+        #expect(asked.load(ordering: .relaxed) > 1)
+    }
+
     // MARK: Turns
 
     @Test func turnsAreTakenInTheOrderOfTheCalls() async throws {
         let turn = SocketTurn()
         try await turn.take(wait())
-        let taken = Mutex<[Int]>([])
+        let taken = Arrivals()
         var tasks: [Task<AppGroupError.Code?, Never>] = []
         for number in 0..<6 {
             tasks.append(
                 Task {
                     await code { () async throws(AppGroupError) in
                         try await turn.take(wait(number == 3 ? .milliseconds(1) : .seconds(300)))
-                        taken.withLock { $0.append(number) }
+                        taken.add(number)
                         turn.end()
                     }
                 })
             // The calls are made one after the other.
-            try await Task.sleep(for: .milliseconds(50))
+            if number == 3 {
+                #expect(await tasks[3].value == .timeout)
+            } else {
+                let before = number > 3 ? number - 1 : number
+                while turn.lineLength == before { try await Task.sleep(for: .milliseconds(1)) }
+            }
         }
         tasks[1].cancel()
         #expect(await tasks[1].value == .cancelled)
-        #expect(await tasks[3].value == .timeout)
         turn.end()
         for number in [0, 2, 4, 5] { #expect(await tasks[number].value == nil) }
-        #expect(taken.withLock { $0 } == [0, 2, 4, 5])
+        #expect(taken.numbers == [0, 2, 4, 5])
         let free = await code { () async throws(AppGroupError) in try await turn.take(wait(.zero)) }
         #expect(free == nil)
     }

@@ -26,6 +26,13 @@ struct BlockingThreadPoolTests {
         }
     }
 
+    private final class Counter: Sendable {
+        private let value = Atomic(0)
+
+        /// Returns the number of calls before this one.
+        func next() -> Int { value.add(1, ordering: .sequentiallyConsistent).oldValue }
+    }
+
     /// A counter of concurrent calls.
     private final class Running: Sendable {
         private let counts = Mutex((now: 0, highest: 0))
@@ -60,6 +67,38 @@ struct BlockingThreadPoolTests {
         #expect(threads.lineLength == 1)
         gate.open()
         try await gate.entered(3)
+    }
+
+    /// A body that is begun may be for the thread that begins it, and does not wait for it; a call waits for any thread.
+    @Test func withoutAnotherThreadABodyThatIsBegunIsGivenUp() async throws {
+        let (asked, gate, givenUp) = (Counter(), Gate(), Counter())
+        let threads = BlockingThreadPool(named: "test") { asked.next() == 0 ? 0 : EAGAIN }
+        threads.begin {
+            gate.pass()
+        } orElse: {
+            Issue.record("no thread could be created")
+        }
+        try await gate.entered(1)
+        threads.begin {
+            Issue.record("It ran.")
+        } orElse: {
+            _ = givenUp.next()
+        }
+        #expect(givenUp.next() == 1)
+        #expect(threads.lineLength == 0 && threads.threadCount == 1)
+        async let call = threads.run(atMost: nil, "test", "it") { _ in 7 }
+        while threads.lineLength == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        gate.open()
+        #expect(try await call == 7)
+    }
+
+    @Test func withoutAThreadACallFails() async {
+        let threads = BlockingThreadPool(named: "test") { EAGAIN }
+        let code = await code { () throws(FileError) in
+            try await threads.run(atMost: nil, "test", "it") { _ in _ = Issue.record("It ran.") }
+        }
+        #expect(code != nil)
+        #expect(threads.threadCount == 0)
     }
 
     @Test func tasksContinueWhileMoreCallsBlockThanThereAreCores() async throws {
@@ -164,11 +203,12 @@ struct BlockingThreadPoolTests {
 
     @Test func itsThreadsTakeNoSignals() async throws {
         let threads = BlockingThreadPool(named: "test")
-        let isBlocked = try await threads.run(atMost: nil, "test", "it") { _ in
+        let areBlocked = try await threads.run(atMost: nil, "test", "it") { _ in
             var mask = sigset_t()
             pthread_sigmask(SIG_BLOCK, nil, &mask)
-            return sigismember(&mask, SIGTERM) == 1
+            return [SIGTERM, SIGSEGV].map { sigismember(&mask, $0) == 1 }
         }
-        #expect(isBlocked)
+        // The report of a crash is made by a handler.
+        #expect(areBlocked == [true, false])
     }
 }

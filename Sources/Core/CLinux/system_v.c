@@ -235,9 +235,9 @@ int32_t clinux_timer_set(int32_t timer, int64_t nanoseconds) {
     return timerfd_settime(timer, 0, &when, NULL) < 0 ? -errno : 0;
 }
 
-int32_t clinux_epoll_wait(int32_t epoll, clinux_readiness ready[64], int32_t milliseconds) {
+int32_t clinux_epoll_wait(int32_t epoll, clinux_readiness *ready, int32_t most, int32_t milliseconds) {
     struct epoll_event events[64];
-    int count = epoll_wait(epoll, events, 64, milliseconds);
+    int count = epoll_wait(epoll, events, most < 64 ? most : 64, milliseconds);
     if (count < 0) return -errno;
     for (int i = 0; i < count; i++)
         ready[i] = (clinux_readiness){.descriptor = events[i].data.fd, .events = events[i].events};

@@ -19,6 +19,7 @@ package final class BlockingThreadPool: Sendable {
     private let name: String
     private let most: Int
     private let stackSize: Int
+    private let refusal: @Sendable () -> CInt
     private let state = Mutex(State())
 
     private static let timers = DispatchQueue(label: "SharedFiles.waiting")
@@ -31,10 +32,15 @@ package final class BlockingThreadPool: Sendable {
     ///   - name: The threads' name in the system, at most 15 bytes.
     ///   - most: The maximum number of threads.
     ///   - stackSize: Bytes of each thread's stack. Only address space, until used.
-    package init(named name: String, most: Int = 64, stackSize: Int = 512 << 10) {
+    ///   - refusal: Returns the error number with which the next thread is not created; 0 to create it. For tests.
+    package init(
+        named name: String, most: Int = 64, stackSize: Int = 512 << 10,
+        refusal: @escaping @Sendable () -> CInt = { 0 }
+    ) {
         self.name = name
         self.most = most
         self.stackSize = stackSize
+        self.refusal = refusal
     }
 
     /// The current number of threads, idle ones included.
@@ -77,9 +83,10 @@ package final class BlockingThreadPool: Sendable {
 
     /// Runs a body on a thread of the pool, and does not wait for it.
     ///
-    /// - Parameter giveUp: Called instead if no thread can be created, on this thread.
+    /// - Parameter giveUp: Called instead if no thread can be created and none is idle, on this thread. The body does not
+    ///   wait for another one, which may be the caller's.
     package func begin(_ body: @escaping @Sendable () -> Void, orElse giveUp: @escaping @Sendable () -> Void) {
-        submit(BlockingJob(call: BlockingCall(nil), run: body) { _, _ in giveUp() })
+        submit(BlockingJob(call: BlockingCall(nil), needsThread: true, run: body) { _, _ in giveUp() })
     }
 
     private enum Placement {
@@ -131,13 +138,14 @@ package final class BlockingThreadPool: Sendable {
     private func startThread(_ job: BlockingJob) {
         let thread = BlockingThread(pool: self)
         thread.hand(job)
-        let number = thread.start(named: name, stackSize: stackSize)
+        var number = refusal()
+        if number == 0 { number = thread.start(named: name, stackSize: stackSize) }
         if number == 0 { return }
-        // The existing threads take the job; it fails only if there is no thread.
+        // The existing threads take the job; it fails only if there is no thread, or the job needs one of its own.
         let placement: Placement? = state.withLock { state in
             state.count -= 1
             if let thread = state.idle.popLast() { return .handed(thread) }
-            return state.count > 0 ? enqueue(job, &state) : nil
+            return state.count > 0 && !job.needsThread ? enqueue(job, &state) : nil
         }
         switch placement {
         case .handed(let thread): thread.hand(job)
@@ -188,6 +196,8 @@ package final class BlockingCall: Sendable {
 /// A call that either runs on a thread or is given up with a reason, exactly once.
 struct BlockingJob: Sendable {
     let call: BlockingCall
+    /// It does not wait for the thread of another job if none can be created.
+    var needsThread = false
     let run: @Sendable () -> Void
     let giveUp: @Sendable (FileError.Code, CInt?) -> Void
 }

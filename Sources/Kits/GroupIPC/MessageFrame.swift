@@ -33,22 +33,35 @@ struct MessageAssembler: Sendable {
 
     var limit: Int
     private var bytes: [UInt8] = []
+    /// The number of bytes at the beginning whose messages were returned.
+    private var start = 0
 
     init(limit: Int) { self.limit = limit }
 
-    mutating func append(_ part: some Collection<UInt8>) { bytes.append(contentsOf: part) }
+    mutating func append(_ part: some Collection<UInt8>) {
+        bytes.removeSubrange(..<start)
+        start = 0
+        bytes.append(contentsOf: part)
+    }
 
     /// Returns the next complete message or the reason for its absence.
     mutating func next() -> Step {
-        guard bytes.count >= MessageFrame.headerSize else { return .needs(MessageFrame.headerSize - bytes.count) }
-        let length = bytes.withUnsafeBytes { UInt32(littleEndian: $0.loadUnaligned(as: UInt32.self)) }
+        let body = start + MessageFrame.headerSize
+        guard bytes.count >= body else { return .needs(body - bytes.count) }
+        let length = bytes.withUnsafeBytes {
+            UInt32(littleEndian: $0.loadUnaligned(fromByteOffset: start, as: UInt32.self))
+        }
         if length == MessageFrame.finish { return .finished }
         guard length <= limit else { return .tooLarge(Int(length)) }
-        let end = MessageFrame.headerSize + Int(length)
+        let end = body + Int(length)
         if bytes.count < end { return .needs(end - bytes.count) }
-        let message = Array(bytes[MessageFrame.headerSize..<end])
-        // Keeps the room for small messages, not that of a large one.
-        if bytes.count == end { bytes.removeAll(keepingCapacity: end < 1 << 14) } else { bytes.removeSubrange(..<end) }
+        let message = Array(bytes[body..<end])
+        start = end
+        if start == bytes.count {
+            // Keeps the room for small messages, not that of a large one.
+            bytes.removeAll(keepingCapacity: end < 1 << 14)
+            start = 0
+        }
         return .message(message)
     }
 }

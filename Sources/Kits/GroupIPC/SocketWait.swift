@@ -88,6 +88,9 @@ final class SocketTurn: Sendable {
 
     init(places: Int = 1) { line = Mutex(Line(free: places)) }
 
+    /// The number of calls that wait for a place.
+    var lineLength: Int { line.withLock { $0.waiters.count } }
+
     /// - Throws: `AppGroupError` with `timeout`.
     func take(_ wait: SocketWait) throws(AppGroupError) {
         if enter() { return }

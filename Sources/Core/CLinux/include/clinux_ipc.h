@@ -89,8 +89,8 @@ typedef struct {
     uint32_t events;
 } clinux_readiness;
 
-// The number of ready descriptors, at most 64; 0 after the milliseconds, -1 for no limit; -errno.
-int32_t clinux_epoll_wait(int32_t epoll, clinux_readiness ready[64], int32_t milliseconds);
+// The number of ready descriptors, at most that many, and 64; 0 after the milliseconds, -1 for no limit; -errno.
+int32_t clinux_epoll_wait(int32_t epoll, clinux_readiness *ready, int32_t most, int32_t milliseconds);
 
 // Atomic access to eight aligned bytes that other processes change. No system call.
 static inline uint64_t clinux_load_acquire(const void *place) {

@@ -15,6 +15,8 @@ final class ChannelAnswers: Sendable {
         let task: Task<Void, Never>?
         /// The reply is being sent.
         var isAnswered: Bool
+        /// The peer does not wait for the reply.
+        var isWithdrawn = false
     }
 
     private struct State: Sendable {
@@ -23,6 +25,9 @@ final class ChannelAnswers: Sendable {
         /// The peer has to receive replies before more requests are received.
         var isPaused = false
         var isOver = false
+
+        /// The request of this task was withdrawn, or the listener ends.
+        func isUnwanted(_ id: UInt64) -> Bool { Task.isCancelled || requests[id]?.isWithdrawn ?? true }
     }
 
     private let connection: ChannelConnection
@@ -35,7 +40,7 @@ final class ChannelAnswers: Sendable {
     init(_ connection: ChannelConnection, _ peer: GroupPeer, limit: Int, _ answer: @escaping ChannelAnswer) {
         self.connection = connection
         self.peer = peer
-        self.limit = max(1, limit)
+        self.limit = max(1, min(limit, 1 << 20))
         self.answer = answer
     }
 
@@ -60,10 +65,15 @@ final class ChannelAnswers: Sendable {
         switch frame.kind {
         case .request: return begin(frame)
         case .cancel:
-            state.withLock { state in
-                guard let request = state.requests[frame.id], !request.isAnswered else { return }
-                request.task?.cancel()
+            let task = state.withLock { state -> Task<Void, Never>? in
+                guard let request = state.requests[frame.id], !request.isAnswered, !request.isWithdrawn else {
+                    return nil
+                }
+                state.requests[frame.id]?.isWithdrawn = true
+                return request.task
             }
+            // The answer's handlers of cancellation may block.
+            if let task { Task(executorPreference: SocketPoll.shared) { task.cancel() } }
             return .next
         case .introduction, .reply, .failure: return .end
         }
@@ -94,6 +104,8 @@ final class ChannelAnswers: Sendable {
     }
 
     private func reply(to request: ChannelFrame) async {
+        // It may have been withdrawn while it waited for a thread.
+        if state.withLock({ $0.isUnwanted(request.id) }) { return remove(request.id) }
         let frame: ChannelFrame
         do throws(ChannelFailure) {
             try requirePresentKeys()
@@ -107,11 +119,11 @@ final class ChannelAnswers: Sendable {
             frame = .failure(error, of: request.id)
         }
         // A peer that withdrew the request does not wait for it.
-        let isWanted = state.withLock { state in
+        let isUnwanted = state.withLock { state in
             state.requests[request.id]?.isAnswered = true
-            return !Task.isCancelled
+            return state.isUnwanted(request.id)
         }
-        if isWanted { send(frame) } else { remove(request.id) }
+        if isUnwanted { remove(request.id) } else { send(frame) }
     }
 
     /// May look at the vault's files. Ends the connection if the present root cannot be determined.

@@ -15,6 +15,14 @@ struct ChannelSettings: Sendable {
     let peers: PeerRule
     /// In bytes of its encoded form.
     let maximumMessageSize: Int
+    private let authority = PresentAuthority()
+
+    init(store: SealedStore, name: GroupIPCName, peers: PeerRule, maximumMessageSize: Int) {
+        self.store = store
+        self.name = name
+        self.peers = peers
+        self.maximumMessageSize = maximumMessageSize
+    }
 
     /// The largest message of the socket.
     var largestFrame: Int { ChannelSealing.sealedSize(body: max(maximumMessageSize, 1025)) }
@@ -31,8 +39,9 @@ struct ChannelSettings: Sendable {
         }
     }
 
-    /// The version of the roster in force; nil without one.
-    var rosterVersion: UInt64? { store.authority?.current().roster?.roster.version }
+    /// The version of the roster in force in the group's present container, which is looked for at most once a second;
+    /// nil without a roster or a container.
+    var rosterVersion: UInt64? { authority.current(of: self)?.current().roster?.roster.version }
 
     /// Returns the group's present key. Looks at the vault's files, on a thread that may block.
     ///
@@ -65,6 +74,27 @@ struct ChannelSettings: Sendable {
         .ipc(
             .peerUnproven, "talk through", name.description, reason,
             "See the processes with ss -xp; both need a vault of the group that they can open.")
+    }
+}
+
+/// The authority of the group's present container. It has the roster by which peers are judged; the container that was
+/// opened may have been moved since.
+private final class PresentAuthority: Sendable {
+    private struct Look: Sendable {
+        let end: SuspendingClock.Instant
+        let authority: RosterAuthority?
+    }
+
+    private let last = Mutex<Look?>(nil)
+
+    /// May look at the container's files. Returns nil while there is no container, or it may not be trusted.
+    func current(of settings: ChannelSettings) -> RosterAuthority? {
+        last.withLock { last in
+            if let last, SuspendingClock.now < last.end { return last.authority }
+            let store = try? settings.present()
+            last = Look(end: .now + .seconds(1), authority: store?.authority)
+            return store?.authority
+        }
     }
 }
 
@@ -144,8 +174,7 @@ final class ChannelConnection: Sendable {
     }
 
     private enum Progress: Sendable {
-        case isOver
-        /// All was sent, or is sent when the socket has room.
+        /// All was sent, or is sent when the socket has room, or the connection has ended.
         case goesOn
         /// The socket is full; the connection ends if it does not accept the first frame by the time.
         case blocked(SuspendingClock.Instant)
@@ -157,17 +186,17 @@ final class ChannelConnection: Sendable {
     /// - Parameters:
     ///   - deadline: The connection ends if the frame has not been sent by then.
     ///   - done: Called once, on any thread: with true when the system has the whole frame, with false if the connection
-    ///     ended before.
+    ///     ended, or the frame was withdrawn, before.
     func send(
         _ frame: ChannelFrame, by deadline: SuspendingClock.Instant, done: @escaping @Sendable (Bool) -> Void = { _ in }
     ) {
         let outgoing = Outgoing(frame: frame, deadline: deadline, done: done)
-        let (sent, progress) = outbox.withLock { outbox -> ([Outgoing], Progress) in
-            if outbox.isOver { return ([], .isOver) }
+        let step = outbox.withLock { outbox -> ([Outgoing], Progress)? in
+            if outbox.isOver { return nil }
             outbox.line.append(outgoing)
             return outbox.isBlocked ? ([], .goesOn) : write(&outbox)
         }
-        if case .isOver = progress { done(false) }
+        guard let (sent, progress) = step else { return done(false) }
         go(on: progress, sent)
     }
 
@@ -185,6 +214,8 @@ final class ChannelConnection: Sendable {
             }
             return (sent, .goesOn)
         } catch {
+            // No other thread goes on with a frame of which a part was sent.
+            outbox.isOver = true
             return (sent, .failed(error))
         }
     }
@@ -200,7 +231,7 @@ final class ChannelConnection: Sendable {
     private func go(on progress: Progress, _ sent: [Outgoing]) {
         for frame in sent { frame.done(true) }
         switch progress {
-        case .isOver, .goesOn: break
+        case .goesOn: break
         case .failed(let error): finish(error)
         case .blocked(let deadline):
             messages.whenReady(Int16(POLLOUT), until: deadline) { [self] outcome in
@@ -209,7 +240,7 @@ final class ChannelConnection: Sendable {
                 }
                 let (sent, progress) = outbox.withLock { outbox -> ([Outgoing], Progress) in
                     outbox.isBlocked = false
-                    return outbox.isOver ? ([], .isOver) : write(&outbox)
+                    return outbox.isOver ? ([], .goesOn) : write(&outbox)
                 }
                 go(on: progress, sent)
             }
@@ -218,13 +249,13 @@ final class ChannelConnection: Sendable {
 
     /// Removes a request of which nothing was sent; otherwise has the listener end its work on it.
     func withdraw(_ id: UInt64) {
-        let isUnsent = outbox.withLock { outbox in
+        let unsent = outbox.withLock { outbox -> Outgoing? in
             let index = outbox.line.firstIndex { $0.frame.id == id && $0.frame.kind == .request }
-            guard let index, index > 0 || outbox.rest.isEmpty else { return false }
-            outbox.line.remove(at: index)
-            return true
+            guard let index, index > 0 || outbox.rest.isEmpty else { return nil }
+            return outbox.line.remove(at: index)
         }
-        if !isUnsent { send(ChannelFrame(kind: .cancel, id: id), by: .now + Self.patience) }
+        if let unsent { return unsent.done(false) }
+        send(ChannelFrame(kind: .cancel, id: id), by: .now + Self.patience)
     }
 
     // MARK: Receiving

@@ -100,8 +100,15 @@ private final class ChannelCalls: Sendable {
         var last: UInt64 = 0
         var calls: [UInt64: Call] = [:]
         var end: AppGroupError?
-        /// The time at which the calls whose time is over are looked for.
-        var alarm: SuspendingClock.Instant?
+        /// The times at which the calls whose time is over are looked for; each was set before the earlier ones.
+        var alarms: [SuspendingClock.Instant] = []
+
+        /// Returns a time at which an alarm has to be set; nil if one will come by then.
+        mutating func alarm(by end: SuspendingClock.Instant?) -> SuspendingClock.Instant? {
+            guard let end, alarms.allSatisfy({ end < $0 }) else { return nil }
+            alarms.append(end)
+            return end
+        }
     }
 
     private let settings: ChannelSettings
@@ -127,9 +134,7 @@ private final class ChannelCalls: Sendable {
     ) {
         let alarm = state.withLock { state -> SuspendingClock.Instant? in
             state.calls[id] = Call(continuation: continuation, deadline: deadline)
-            guard let deadline, state.alarm.map({ deadline < $0 }) ?? true else { return nil }
-            state.alarm = deadline
-            return deadline
+            return state.alarm(by: deadline)
         }
         if let alarm { set(alarm) }
     }
@@ -175,15 +180,14 @@ private final class ChannelCalls: Sendable {
         SocketPoll.shared.watch(for: 0, at: -1, until: alarm) { [weak self] _ in self?.settleLate(at: alarm) }
     }
 
-    /// Ends the calls whose time is over, and sets the next alarm unless an earlier one was set.
+    /// Ends the calls whose time is over, and sets the next alarm unless one will come by then.
     private func settleLate(at alarm: SuspendingClock.Instant) {
         let (late, next) = state.withLock { state -> ([Call], SuspendingClock.Instant?) in
-            guard state.alarm == alarm else { return ([], nil) }
+            state.alarms.removeAll { $0 == alarm }
             let now = SuspendingClock.now
             let late = state.calls.filter { $0.value.deadline.map { $0 <= now } ?? false }
             for id in late.keys { state.calls[id] = nil }
-            state.alarm = state.calls.values.compactMap(\.deadline).min()
-            return (Array(late.values), state.alarm)
+            return (Array(late.values), state.alarm(by: state.calls.values.compactMap(\.deadline).min()))
         }
         for call in late { call.continuation.resume(returning: .error(.waiting(.timeout, settings.name))) }
         if let next { set(next) }

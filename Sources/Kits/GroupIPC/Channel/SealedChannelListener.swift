@@ -63,8 +63,10 @@ public final class SealedChannelListener: Sendable {
     /// A peer that leaves, or withdraws a request, cancels the tasks that answer it. After the end of this call no
     /// answer is in progress.
     /// - Parameter answer: Called in a task of its own for each request, with the process that sent it. It may block its
-    ///   thread: at most 63 answers of a process do so at a time, and others wait. An error that it throws is the peer's
-    ///   `requestFailed`, with its description of at most 1,024 bytes as the reason.
+    ///   thread: at most 63 answers of a process do so at a time, and others wait. That thread blocks all signals but
+    ///   those of faults: a program that the answer starts inherits the mask, so the answer has it reset
+    ///   (posix_spawnattr_setsigmask(3)). An error that it throws is the peer's `requestFailed`, with its description of
+    ///   at most 1,024 bytes as the reason.
     /// - Throws: ``AppGroupError`` with `file` if the system call for accepting fails.
     public func serve<Request: Decodable & Sendable, Reply: Encodable & Sendable>(
         _ answer: @escaping @Sendable (_ request: Request, _ peer: GroupPeer) async throws -> Reply

@@ -74,7 +74,7 @@ final class SocketPoll: TaskExecutor {
     /// The time at which a thread looks for ended waits; not after the first end of one.
     private let alarm = Mutex<SuspendingClock.Instant?>(nil)
     /// Stacks as large as those of other tasks: answers run there. They are only address space until used.
-    private let pool = BlockingThreadPool(named: "group-sockets", most: SocketPoll.most, stackSize: 8 << 20)
+    private let pool: BlockingThreadPool
 
     fileprivate static let parts = 16
     fileprivate static let most = 64
@@ -82,6 +82,11 @@ final class SocketPoll: TaskExecutor {
     fileprivate static let patience = Duration.milliseconds(50)
     /// The milliseconds after which an unneeded thread ends.
     fileprivate static let idleLimit: Int32 = 10_000
+
+    /// - Parameter refusal: As that of a `BlockingThreadPool`.
+    init(refusal: @escaping @Sendable () -> CInt = { 0 }) {
+        pool = BlockingThreadPool(named: "group-sockets", most: Self.most, stackSize: 8 << 20, refusal: refusal)
+    }
 }
 
 // MARK: Waiting
@@ -137,14 +142,12 @@ extension SocketPoll {
     private func part(of id: UInt64) -> Waits { waits[Int(id % UInt64(Self.parts))] }
 
     private func add(_ waiter: Waiter, _ id: UInt64) {
-        let end = part(of: id).state.withLock { waits in
+        let end = part(of: id).state.withLock { waits -> SuspendingClock.Instant? in
             if waits.kernel == nil { waits.kernel = present() }
             waits.waiters[id] = waiter
-            if waiter.socket >= 0 {
-                waits.numbers[waiter.socket, default: []].append(id)
-                waits.arm(waiter.socket)
-            }
-            return waits.waiters[id]?.end
+            guard waiter.socket >= 0 else { return waiter.end }
+            waits.numbers[waiter.socket, default: []].append(id)
+            return [waiter.deadline, waits.arm(waiter.socket)].compactMap(\.self).min()
         }
         if let end { ring(at: end) }
         perform(threads.withLock { $0.waiting + $0.attentive == 0 ? $0.call() : .unneeded })
@@ -186,7 +189,7 @@ extension SocketPoll {
         }
     }
 
-    /// Ends the waits whose time is over; all of them if the callers have to examine their sockets themselves.
+    /// Ends the waits whose time is over; all those for a socket if the callers have to examine it themselves.
     private func endLate(all: Bool = false) {
         // A wait that begins from now on sets the alarm, or is seen below.
         alarm.withLock { $0 = nil }
@@ -217,7 +220,6 @@ extension SocketPoll.WaitState {
 
     /// Has the system report, to one thread, the events that the waiters of a socket wait for. Otherwise they look
     /// themselves; returns when.
-    @discardableResult
     mutating func arm(_ socket: Int32) -> SuspendingClock.Instant? {
         guard let ids = numbers[socket] else { return nil }
         let events = ids.reduce(Int16(0)) { $0 | (waiters[$1]?.events ?? 0) }
@@ -245,7 +247,7 @@ extension SocketPoll.WaitState {
         _ now: SuspendingClock.Instant, _ all: Bool
     ) -> ([(SocketPoll.Waiter, SocketPoll.Outcome)], SuspendingClock.Instant?) {
         let late = waiters.compactMap { id, waiter in
-            (waiter.outcome(at: now) ?? (all ? .ready : nil)).map { (id, $0) }
+            (waiter.outcome(at: now) ?? (all && waiter.events != 0 ? .ready : nil)).map { (id, $0) }
         }
         let ended = late.compactMap { id, outcome in take(id).map { ($0, outcome) } }
         return (ended, waiters.values.lazy.compactMap(\.end).min())
@@ -261,8 +263,6 @@ extension SocketPoll {
         /// A thread that waits; without descriptors it looks by itself soon.
         case waiting
         case new
-        /// All threads run jobs, and examine the others afterwards.
-        case none
     }
 
     /// Adds a job of a task to those that the threads run.
@@ -277,7 +277,7 @@ extension SocketPoll {
 
     private func perform(_ call: Call) {
         switch call {
-        case .unneeded, .none: return
+        case .unneeded: return
         case .waiting:
             guard let kernel = kernel.withLock({ $0 }) else { return }
             var one: UInt64 = 1
@@ -287,17 +287,14 @@ extension SocketPoll {
             pool.begin {
                 self.run()
             } orElse: {
-                self.threads.withLock { threads in
-                    threads.count -= 1
-                    threads.attentive -= 1
-                }
-                Task.detached { await self.workWithoutThread() }
+                Task.detached { self.workWithoutThread() }
             }
         }
     }
 
     private func run() {
-        var ready = [clinux_readiness](repeating: clinux_readiness(), count: 64)
+        // Few: the jobs, and events that are taken with others, wait for this thread. Other threads take the rest.
+        var ready = [clinux_readiness](repeating: clinux_readiness(), count: 4)
         var (isAttentive, isIdle) = (true, false)
         while true {
             let (step, call) = threads.withLock { $0.next(isAttentive, isIdle) }
@@ -317,7 +314,7 @@ extension SocketPoll {
     /// Waits for events and ends the waits that they concern; returns whether there were none for a long time.
     private func look(_ limit: Int32, _ ready: inout [clinux_readiness]) -> Bool {
         let kernel = kernel.withLock { $0 }
-        let count = kernel.map { clinux_epoll_wait($0.epoll, &ready, limit) } ?? Self.sleep()
+        let count = kernel.map { clinux_epoll_wait($0.epoll, &ready, Int32(ready.count), limit) } ?? Self.sleep()
         threads.withLock { threads in
             threads.waiting -= 1
             threads.attentive += 1
@@ -342,19 +339,22 @@ extension SocketPoll {
         return 0
     }
 
-    /// Has the callers examine their sockets themselves, and runs the jobs, because no thread could be created.
-    /// Each wait that begins then tries to create one.
-    private func workWithoutThread() async {
-        try? await Task.sleep(for: Self.patience)
-        let jobs = threads.withLock { threads -> [UnownedJob]? in
-            // Another thread does it.
-            guard threads.waiting + threads.attentive == 0 else { return nil }
-            defer { threads.jobs = [] }
-            return threads.jobs
-        }
-        guard let jobs else { return }
+    /// Does a round of the work of a thread that could not be created, in its place: has the callers examine their sockets
+    /// themselves, and runs a job. As long as there is work and no thread waits, the next round is a thread's, or
+    /// another one of these.
+    private func workWithoutThread() {
+        if threads.withLock({ $0.jobs.isEmpty }) { _ = Self.sleep() }
         endLate(all: true)
-        for job in jobs { job.runSynchronously(on: asUnownedTaskExecutor()) }
+        let (job, call) = threads.withLock { threads -> (UnownedJob?, Call) in
+            threads.count -= 1
+            threads.attentive -= 1
+            let isIdle = threads.jobs.isEmpty
+            // A wait that begins from now on finds that this thread is gone.
+            if isIdle, waits.allSatisfy({ $0.state.withLock { $0.waiters.isEmpty } }) { return (nil, .unneeded) }
+            return (isIdle || threads.waiting > 0 ? nil : threads.jobs.removeFirst(), threads.call())
+        }
+        perform(call)
+        job?.runSynchronously(on: asUnownedTaskExecutor())
     }
 }
 
@@ -366,11 +366,10 @@ extension SocketPoll.ThreadState {
         case end
     }
 
-    /// Chooses the thread that has to examine the jobs.
+    /// Chooses the thread that has to examine the jobs. If all run jobs, they examine the others afterwards.
     fileprivate mutating func call() -> SocketPoll.Call {
-        if attentive > 0 { return .unneeded }
+        if attentive > 0 || waiting == 0 && count == SocketPoll.most { return .unneeded }
         if waiting > 0 { return .waiting }
-        if count == SocketPoll.most { return .none }
         count += 1
         attentive += 1
         return .new
@@ -383,14 +382,13 @@ extension SocketPoll.ThreadState {
     ///   - isIdle: The thread has waited for a long time.
     fileprivate mutating func next(_ isAttentive: Bool, _ isIdle: Bool) -> (Step, SocketPoll.Call) {
         if isAttentive { attentive -= 1 }
-        if let job = jobs.first {
-            // While the job runs, another thread has to wait for sockets, and to run the rest.
-            let call = waiting + attentive > 0 && jobs.count == 1 ? .unneeded : call()
-            if call != .none {
-                jobs.removeFirst()
-                return (.run(job), call)
-            }
-        } else if isIdle, waiting >= 2 {
+        let others = waiting + attentive
+        // While the job runs, another thread has to wait for sockets, and to run the rest.
+        if !jobs.isEmpty, others > 0 || count < SocketPoll.most {
+            let job = jobs.removeFirst()
+            return (.run(job), others > 0 && jobs.isEmpty ? .unneeded : call())
+        }
+        if jobs.isEmpty, isIdle, waiting >= 2 {
             count -= 1
             return (.end, .unneeded)
         }
