@@ -147,7 +147,12 @@ def descriptors(stage):
         session.write(b"\x31", descriptors=given)
         held.append(session)
     time.sleep(0.5)
-    hold(not server.descriptors(str(mark)), f"200 descriptors with the first bytes: the server has {server.descriptors(str(mark))}")
+    # It always has some; none are seen without the right to count them.
+    counts = server.descriptors() > 0
+    if counts:
+        hold(not server.descriptors(str(mark)), f"200 descriptors with the first bytes: the server has {server.descriptors(str(mark))}")
+    else:
+        print("  note       the server's descriptors cannot be counted without root: not examined")
     session = Session(server.path)
     with contextlib.suppress(lab.NotStaged):
         answered = sent(lambda: session.offer(Noise(stage.root, "prices"), descriptors=given))
@@ -160,7 +165,8 @@ def descriptors(stage):
                 sent(lambda: session.send(REQUEST, number, b"{}", descriptors=given))
                 sent(session.receive)
     time.sleep(0.5)
-    hold(not server.descriptors(str(mark)), f"with a handshake and frames: the server has {server.descriptors(str(mark))}")
+    if counts:
+        hold(not server.descriptors(str(mark)), f"with a handshake and frames: the server has {server.descriptors(str(mark))}")
     [os.close(x) for x in given]
     [x.close() for x in (*held, session)]
     stage.goes_on("after them", client=old)
