@@ -142,6 +142,27 @@ import Testing
         #expect(asked.load(ordering: .relaxed) > 1)
     }
 
+    /// More jobs block than the global pool has threads: one of them blocks there, and waits go on.
+    @Test(.enabled(if: sysconf(Int32(_SC_NPROCESSORS_ONLN)) > 1))
+    func jobsThatBlockWithoutThreadsDelayNoWait() async throws {
+        let poll = SocketPoll { EAGAIN }
+        let gate = DispatchSemaphore(value: 0)
+        let running = Atomic(0)
+        let blocked = (0..<2 * sysconf(Int32(_SC_NPROCESSORS_ONLN))).map { _ in
+            Task(executorPreference: poll) {
+                running.add(1, ordering: .relaxed)
+                gate.wait()
+                gate.signal()
+            }
+        }
+        while running.load(ordering: .relaxed) == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        let outcome = await poll.wait(for: 0, at: -1, until: .now + .milliseconds(300))
+        #expect(outcome == .timeout)
+        #expect(running.load(ordering: .relaxed) == 1)
+        gate.signal()
+        for task in blocked { await task.value }
+    }
+
     // MARK: Turns
 
     @Test func turnsAreTakenInTheOrderOfTheCalls() async throws {
@@ -184,6 +205,79 @@ import Testing
         try await turn.take(wait(.zero))
     }
 
+    // MARK: Answers that block
+
+    /// Answers that end only when they are withdrawn have all threads but the one that waits for sockets.
+    @Test func withdrawnRequestsFreeTheThreadsThatTheyBlock() async throws {
+        let sandbox = try await ChannelSandbox()
+        let (one, other) = try connection(sandbox.store)
+        let entered = Atomic(0)
+        let answers = ChannelAnswers(other, peer(), limit: 16, on: SocketPoll(most: 3)) { body, _ in
+            guard body == [1] else { return body }
+            entered.add(1, ordering: .relaxed)
+            let gate = DispatchSemaphore(value: 0)
+            await withTaskCancellationHandler {
+                gate.wait()
+            } onCancel: {
+                gate.signal()
+            }
+            return body
+        }
+        let serving = Task { await answers.run() }
+        let link = ChannelLink(one, peer())
+        let blocked = (0..<2).map { _ in Task { await link.ask([1], wait()) } }
+        try await sandbox.until { entered.load(ordering: .relaxed) == 2 }
+        let next = Task { await link.ask([2], wait(.seconds(120))) }
+        for call in blocked {
+            call.cancel()
+            if case .error(let error) = await call.value, error.code == .cancelled { continue }
+            Issue.record("an answer that blocks has ended")
+        }
+        if case .reply(let reply) = await next.value {
+            #expect(reply == [2])
+        } else {
+            Issue.record("the next request has no reply")
+        }
+        link.close()
+        await serving.value
+    }
+
+    private func threadName() -> String {
+        let file = open("/proc/thread-self/comm", O_RDONLY)
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = read(file, &bytes, bytes.count)
+        return String(decoding: bytes.prefix(max(0, count - 1)), as: UTF8.self)
+    }
+
+    /// The peer leaves: the handlers of its answers may block, and do not run on threads of the global pool.
+    @Test func theEndOfAConnectionCancelsItsAnswersOnThreadsOfTheirOwn() async throws {
+        let sandbox = try await ChannelSandbox()
+        let (one, other) = try connection(sandbox.store)
+        let entered = Atomic(0)
+        let names = Mutex<[String]>([])
+        let answers = ChannelAnswers(other, peer(), limit: 16) { body, _ in
+            let gate = DispatchSemaphore(value: 0)
+            entered.add(1, ordering: .relaxed)
+            await withTaskCancellationHandler {
+                gate.wait()
+            } onCancel: {
+                let name = threadName()
+                names.withLock { $0.append(name) }
+                gate.signal()
+            }
+            return body
+        }
+        let serving = Task { await answers.run() }
+        let link = ChannelLink(one, peer())
+        let calls = (0..<4).map { _ in Task { await link.ask([1], wait()) } }
+        try await sandbox.until { entered.load(ordering: .relaxed) == 4 }
+        link.close()
+        await serving.value
+        #expect(names.withLock { $0 } == [String](repeating: "group-cancels", count: 4))
+        for call in calls { _ = await call.value }
+    }
+
     // MARK: Frames without room
 
     /// Returns both ends of a connection after a handshake.
@@ -198,10 +292,10 @@ import Testing
         func messages(_ socket: Int32) -> MessageSocket {
             MessageSocket(Descriptor(owning: socket, path: "a socket"), name, settings.largestFrame)
         }
-        let root = try store.vault.channelRoot()
+        let (root, version) = (try store.vault.channelRoot(), try settings.rosterVersion())
         return (
-            ChannelConnection(messages(one), client, root, settings, .initiator),
-            ChannelConnection(messages(other), listener, root, settings, .responder)
+            ChannelConnection(messages(one), client, root, version, settings, .initiator),
+            ChannelConnection(messages(other), listener, root, version, settings, .responder)
         )
     }
 

@@ -180,6 +180,8 @@ struct IPCThreads: Sendable {
     static let semaphores = IPCThreads(threads: BlockingThreadPool(named: "group-semaphore", most: 64))
     /// For checking peers, since a rule may read files. No call there waits for a peer.
     static let peers = IPCThreads(threads: BlockingThreadPool(named: "group-peers", most: 16))
+    /// For cancelling answers: the threads of `SocketPoll` may all be blocked by the answers that this is to end.
+    static let cancellations = IPCThreads(threads: BlockingThreadPool(named: "group-cancels", most: 2))
 
     let threads: BlockingThreadPool
 
@@ -196,5 +198,14 @@ struct IPCThreads: Sendable {
             throw AppGroupError(error, operation, ipc: name)
         }
         return try result.get()
+    }
+
+    /// Cancels a task, whose handlers of cancellation may block. Does not wait for them, unless there is no thread.
+    func cancel(_ task: Task<Void, Never>) {
+        threads.begin {
+            task.cancel()
+        } orElse: {
+            task.cancel()
+        }
     }
 }

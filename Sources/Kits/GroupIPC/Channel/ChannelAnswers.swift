@@ -26,21 +26,28 @@ final class ChannelAnswers: Sendable {
         var isPaused = false
         var isOver = false
 
-        /// The request of this task was withdrawn, or the listener ends.
-        func isUnwanted(_ id: UInt64) -> Bool { Task.isCancelled || requests[id]?.isWithdrawn ?? true }
+        /// The request of this task was withdrawn, or the connection or the listener ends.
+        func isUnwanted(_ id: UInt64) -> Bool { isOver || Task.isCancelled || requests[id]?.isWithdrawn ?? true }
     }
 
     private let connection: ChannelConnection
     private let peer: GroupPeer
     private let limit: Int
     private let answer: ChannelAnswer
+    private let executor: SocketPoll
     private let state = Mutex(State())
 
-    /// - Parameter limit: The requests that are answered at a time.
-    init(_ connection: ChannelConnection, _ peer: GroupPeer, limit: Int, _ answer: @escaping ChannelAnswer) {
+    /// - Parameters:
+    ///   - limit: The requests that are answered at a time.
+    ///   - executor: The threads that answer. Another one than the shared one is for tests.
+    init(
+        _ connection: ChannelConnection, _ peer: GroupPeer, limit: Int, on executor: SocketPoll = .shared,
+        _ answer: @escaping ChannelAnswer
+    ) {
         self.connection = connection
         self.peer = peer
         self.limit = max(1, min(limit, 1 << 20))
+        self.executor = executor
         self.answer = answer
     }
 
@@ -57,7 +64,7 @@ final class ChannelAnswers: Sendable {
             state.isOver = true
             return state.requests.values.compactMap(\.task)
         }
-        for task in rest { task.cancel() }
+        for task in rest { IPCThreads.cancellations.cancel(task) }
         for task in rest { await task.value }
     }
 
@@ -72,8 +79,7 @@ final class ChannelAnswers: Sendable {
                 state.requests[frame.id]?.isWithdrawn = true
                 return request.task
             }
-            // The answer's handlers of cancellation may block.
-            if let task { Task(executorPreference: SocketPoll.shared) { task.cancel() } }
+            if let task { IPCThreads.cancellations.cancel(task) }
             return .next
         case .introduction, .reply, .failure: return .end
         }
@@ -87,7 +93,7 @@ final class ChannelAnswers: Sendable {
                 state.requests[frame.id] = Request(task: nil, isAnswered: true)
                 return .busy
             }
-            let task = Task(executorPreference: SocketPoll.shared) { await self.reply(to: frame) }
+            let task = Task(executorPreference: executor) { await self.reply(to: frame) }
             state.requests[frame.id] = Request(task: task, isAnswered: false)
             return .begun
         }
@@ -126,14 +132,15 @@ final class ChannelAnswers: Sendable {
         if isUnwanted { remove(request.id) } else { send(frame) }
     }
 
-    /// May look at the vault's files. Ends the connection if the present root cannot be determined.
+    /// May look at the files of the vault and of the container. Ends the connection if the present root or roster cannot
+    /// be determined.
     private func requirePresentKeys() throws(ChannelFailure) {
-        let settings = connection.settings
-        let root = try? settings.store.vault.channelRoot()
-        if root == nil { connection.close() }
-        if root != connection.root || connection.rosterVersion != settings.rosterVersion {
+        let isPresent: Bool
+        do throws(AppGroupError) { isPresent = try connection.hasPresentKeys() } catch {
+            connection.close(error)
             throw ChannelFailure(code: .rekeyed)
         }
+        if !isPresent { throw ChannelFailure(code: .rekeyed) }
     }
 
     /// Sends a reply. The connection ends if the peer does not receive it in time.

@@ -39,9 +39,21 @@ struct ChannelSettings: Sendable {
         }
     }
 
-    /// The version of the roster in force in the group's present container, which is looked for at most once a second;
-    /// nil without a roster or a container.
-    var rosterVersion: UInt64? { authority.current(of: self)?.current().roster?.roster.version }
+    /// The version of the roster in force in the group's present container, nil without a roster. A container
+    /// that was found is looked for again after a second.
+    ///
+    /// - Throws: `AppGroupError` `containerMissing`, also for a container that cannot be used: the roster in force is
+    ///   then unknown.
+    func rosterVersion() throws(AppGroupError) -> UInt64? {
+        try authority.current(of: self)?.current().roster?.roster.version
+    }
+
+    /// Looks for the version of the roster on a thread that may block.
+    func rosterVersion(_ wait: SocketWait) async throws(AppGroupError) -> UInt64? {
+        try await IPCThreads.peers.run(wait.remaining, "talk through", name) { [self] (_) throws(AppGroupError) in
+            try rosterVersion()
+        }
+    }
 
     /// Returns the group's present key. Looks at the vault's files, on a thread that may block.
     ///
@@ -87,14 +99,17 @@ private final class PresentAuthority: Sendable {
 
     private let last = Mutex<Look?>(nil)
 
-    /// May look at the container's files. Returns nil while there is no container, or it may not be trusted.
-    func current(of settings: ChannelSettings) -> RosterAuthority? {
-        last.withLock { last in
-            if let last, SuspendingClock.now < last.end { return last.authority }
-            let store = try? settings.present()
-            last = Look(end: .now + .seconds(1), authority: store?.authority)
-            return store?.authority
-        }
+    /// May look at the container's files, and does not delay other threads meanwhile. Returns nil without a roster. A
+    /// failure is not remembered.
+    ///
+    /// - Throws: `AppGroupError` `containerMissing`.
+    func current(of settings: ChannelSettings) throws(AppGroupError) -> RosterAuthority? {
+        let now = SuspendingClock.now
+        if let last = last.withLock({ $0 }), now < last.end { return last.authority }
+        let look = Look(end: now + .seconds(1), authority: try settings.present().authority)
+        // A look that began later knows more.
+        last.withLock { last in if last.map({ $0.end < look.end }) ?? true { last = look } }
+        return look.authority
     }
 }
 
@@ -119,13 +134,15 @@ final class ChannelConnection: Sendable {
     /// The time limit for sending a frame that nothing waits for.
     static let patience = Duration.seconds(10)
 
-    /// - Parameter handshake: After both of its messages.
+    /// - Parameters:
+    ///   - handshake: After both of its messages.
+    ///   - rosterVersion: Looked for before the other end is judged.
     init(
-        _ messages: MessageSocket, _ handshake: consuming NoiseHandshake, _ root: Bytes32,
+        _ messages: MessageSocket, _ handshake: consuming NoiseHandshake, _ root: Bytes32, _ rosterVersion: UInt64?,
         _ settings: ChannelSettings, _ role: NoiseRole
     ) {
         self.root = root
-        rosterVersion = settings.rosterVersion
+        self.rosterVersion = rosterVersion
         handshakeHash = handshake.hash
         self.role = role
         self.settings = settings
@@ -135,8 +152,20 @@ final class ChannelConnection: Sendable {
         opening = Mutex(transport.receiving)
     }
 
-    /// Ends the connection.
-    func close() { finish(.lost(settings.name, "it was closed")) }
+    /// Returns whether the group's key and roster are those of the handshake. May look at files.
+    ///
+    /// - Throws: `AppGroupError` with `keysUnavailable`, `containerMissing` if that cannot be determined.
+    func hasPresentKeys() throws(AppGroupError) -> Bool {
+        let present: Bytes32
+        do throws(VaultError) { present = try settings.store.vault.channelRoot() } catch {
+            throw .unusableKeys(error, settings.name)
+        }
+        let version = try settings.rosterVersion()
+        return present == root && rosterVersion == version
+    }
+
+    /// Ends the connection, with the error of the calls that wait for it.
+    func close(_ error: AppGroupError? = nil) { finish(error ?? .lost(settings.name, "it was closed")) }
 
     /// Ends the connection with the error of the calls that wait for it.
     private func finish(_ error: AppGroupError) {

@@ -60,7 +60,7 @@ extension ChannelConnection {
     /// Connects to a channel's listener.
     ///
     /// - Throws: `AppGroupError` with `nobodyListens`, `timeout`, `cancelled`, `peerUnproven`, `keysUnavailable`,
-    ///   `file`.
+    ///   `containerMissing`, `file`.
     static func connect(
         _ settings: ChannelSettings, _ key: ChannelKey, _ wait: SocketWait
     ) async throws(AppGroupError) -> ChannelConnection {
@@ -73,7 +73,8 @@ extension ChannelConnection {
         guard let second = try await message(from: messages, wait) else { throw settings.unproven(refusal) }
         let answer = try settings.proving { () throws(CryptoError) in try handshake.read(second) }
         guard answer == version else { throw settings.unproven("the other end uses another version of the protocol") }
-        return ChannelConnection(messages, handshake, key.root, settings, .initiator)
+        let rosterVersion = try await settings.rosterVersion(wait)
+        return ChannelConnection(messages, handshake, key.root, rosterVersion, settings, .initiator)
     }
 
     private static let refusal = "the listener ended the connection without an answer: it does not hold the same keys"
@@ -94,7 +95,7 @@ extension ChannelConnection {
 
     /// Answers the first message of a connection.
     ///
-    /// - Throws: `AppGroupError` with `timeout`, `cancelled`, `peerUnproven`, `keysUnavailable`.
+    /// - Throws: `AppGroupError` with `timeout`, `cancelled`, `peerUnproven`, `keysUnavailable`, `containerMissing`.
     static func answer(
         _ socket: consuming Descriptor, _ settings: ChannelSettings, _ wait: SocketWait
     ) async throws(AppGroupError) -> ChannelConnection {
@@ -110,7 +111,8 @@ extension ChannelConnection {
         }
         let second = try settings.proving { () throws(CryptoError) in try handshake.write(Self.version) }
         try await messages.send(second, wait)
-        return ChannelConnection(messages, handshake, key.root, settings, .responder)
+        let rosterVersion = try await settings.rosterVersion(wait)
+        return ChannelConnection(messages, handshake, key.root, rosterVersion, settings, .responder)
     }
 
     /// Returns the other end's next message, the last one of a limited size; nil if the other end has left, or sends a

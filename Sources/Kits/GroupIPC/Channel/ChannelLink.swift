@@ -55,8 +55,9 @@ final class ChannelLink: Sendable {
 
     /// A new request needs another connection: no reply will arrive any more, or the keys or the roster were changed.
     var isOver: Bool {
-        guard calls.end == nil, let present = try? connection.settings.store.vault.channelRoot() else { return true }
-        return present != connection.root || connection.rosterVersion != connection.settings.rosterVersion
+        if calls.end != nil { return true }
+        // The next connection finds the reason of a failure again, and throws it.
+        do throws(AppGroupError) { return try !connection.hasPresentKeys() } catch { return true }
     }
 
     func close() { connection.close() }

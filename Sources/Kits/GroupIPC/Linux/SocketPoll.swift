@@ -56,19 +56,10 @@ final class SocketPoll: TaskExecutor {
         var numbers: [Int32: [UInt64]] = [:]
     }
 
-    fileprivate struct ThreadState: Sendable {
-        var jobs: [UnownedJob] = []
-        var count = 0
-        /// The threads that wait for an event.
-        var waiting = 0
-        /// The threads that examine the jobs before they wait.
-        var attentive = 0
-    }
-
     /// The number of a wait determines the place of its state.
     private let waits = (0..<SocketPoll.parts).map { _ in Waits() }
     private let last = Atomic<UInt64>(0)
-    private let threads = Mutex(ThreadState())
+    private let threads: Mutex<SocketThreads>
     /// Nil while descriptors are short: a thread then examines everything twenty times a second.
     private let kernel = Mutex<Kernel?>(nil)
     /// The time at which a thread looks for ended waits; not after the first end of one.
@@ -77,15 +68,17 @@ final class SocketPoll: TaskExecutor {
     private let pool: BlockingThreadPool
 
     fileprivate static let parts = 16
-    fileprivate static let most = 64
     /// The pause before something is examined again that the system cannot watch, for lack of descriptors or memory.
     fileprivate static let patience = Duration.milliseconds(50)
     /// The milliseconds after which an unneeded thread ends.
-    fileprivate static let idleLimit: Int32 = 10_000
+    static let idleLimit: Int32 = 10_000
 
-    /// - Parameter refusal: As that of a `BlockingThreadPool`.
-    init(refusal: @escaping @Sendable () -> CInt = { 0 }) {
-        pool = BlockingThreadPool(named: "group-sockets", most: Self.most, stackSize: 8 << 20, refusal: refusal)
+    /// - Parameters:
+    ///   - most: The maximum number of threads, one of which waits for sockets.
+    ///   - refusal: As that of a `BlockingThreadPool`.
+    init(most: Int = 64, refusal: @escaping @Sendable () -> CInt = { 0 }) {
+        threads = Mutex(SocketThreads(most: most))
+        pool = BlockingThreadPool(named: "group-sockets", most: most, stackSize: 8 << 20, refusal: refusal)
     }
 }
 
@@ -257,14 +250,6 @@ extension SocketPoll.WaitState {
 // MARK: Threads
 
 extension SocketPoll {
-    /// The thread that has to examine the jobs.
-    fileprivate enum Call: Sendable {
-        case unneeded
-        /// A thread that waits; without descriptors it looks by itself soon.
-        case waiting
-        case new
-    }
-
     /// Adds a job of a task to those that the threads run.
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -275,7 +260,7 @@ extension SocketPoll {
             })
     }
 
-    private func perform(_ call: Call) {
+    private func perform(_ call: SocketThreads.Call) {
         switch call {
         case .unneeded: return
         case .waiting:
@@ -340,59 +325,22 @@ extension SocketPoll {
     }
 
     /// Does a round of the work of a thread that could not be created, in its place: has the callers examine their sockets
-    /// themselves, and runs a job. As long as there is work and no thread waits, the next round is a thread's, or
-    /// another one of these.
+    /// themselves, and runs a job unless another round does. A job may block a thread of the global pool: the others
+    /// do not. As long as there is work and no thread waits, the next round is a thread's, or another one of these.
     private func workWithoutThread() {
-        if threads.withLock({ $0.jobs.isEmpty }) { _ = Self.sleep() }
+        if threads.withLock({ !$0.mayRunWithoutThread }) { _ = Self.sleep() }
         endLate(all: true)
-        let (job, call) = threads.withLock { threads -> (UnownedJob?, Call) in
-            threads.count -= 1
-            threads.attentive -= 1
-            let isIdle = threads.jobs.isEmpty
+        let (job, call) = threads.withLock { threads in
             // A wait that begins from now on finds that this thread is gone.
-            if isIdle, waits.allSatisfy({ $0.state.withLock { $0.waiters.isEmpty } }) { return (nil, .unneeded) }
-            return (isIdle || threads.waiting > 0 ? nil : threads.jobs.removeFirst(), threads.call())
+            threads.endRound { waits.allSatisfy { $0.state.withLock { $0.waiters.isEmpty } } }
         }
         perform(call)
-        job?.runSynchronously(on: asUnownedTaskExecutor())
-    }
-}
-
-extension SocketPoll.ThreadState {
-    fileprivate enum Step: Sendable {
-        case run(UnownedJob)
-        /// At most for the milliseconds; without a limit if negative.
-        case wait(Int32)
-        case end
+        if let job { runWithoutThread(job) }
     }
 
-    /// Chooses the thread that has to examine the jobs. If all run jobs, they examine the others afterwards.
-    fileprivate mutating func call() -> SocketPoll.Call {
-        if attentive > 0 || waiting == 0 && count == SocketPoll.most { return .unneeded }
-        if waiting > 0 { return .waiting }
-        count += 1
-        attentive += 1
-        return .new
-    }
-
-    /// Returns the next step of a thread, and the thread that has to do the rest.
-    ///
-    /// - Parameters:
-    ///   - isAttentive: The thread is counted as one that examines the jobs.
-    ///   - isIdle: The thread has waited for a long time.
-    fileprivate mutating func next(_ isAttentive: Bool, _ isIdle: Bool) -> (Step, SocketPoll.Call) {
-        if isAttentive { attentive -= 1 }
-        let others = waiting + attentive
-        // While the job runs, another thread has to wait for sockets, and to run the rest.
-        if !jobs.isEmpty, others > 0 || count < SocketPoll.most {
-            let job = jobs.removeFirst()
-            return (.run(job), others > 0 && jobs.isEmpty ? .unneeded : call())
-        }
-        if jobs.isEmpty, isIdle, waiting >= 2 {
-            count -= 1
-            return (.end, .unneeded)
-        }
-        waiting += 1
-        return (.wait(waiting <= 2 ? -1 : SocketPoll.idleLimit), .unneeded)
+    /// Runs a job, then the next one in another task, so that the global pool's other tasks have their turn.
+    private func runWithoutThread(_ job: UnownedJob) {
+        job.runSynchronously(on: asUnownedTaskExecutor())
+        if let next = threads.withLock({ $0.nextWithoutThread() }) { Task.detached { self.runWithoutThread(next) } }
     }
 }
