@@ -75,11 +75,13 @@ import Testing
         try sandbox.succeed(["snapshot", "-o", "x.tar"])
         let head = #"{"format":1,"group":"group.com.example.app","takenAt":"x","files":["#
         let file = #"{"path":"Library/Application Support/Records/a.sealed","size":1}"#
+        let segment = #"{"path":"Mailboxes/inbox/sealctl.1.sealed","size":1}"#
         let many = (0..<250_001).map { #"{"path":"Library/Application Support/Records/p\#($0).sealed","size":1}"# }
             .joined(separator: ",")
         let manifests = [
             "": "snapshotMalformed", "{": "snapshotMalformed", #"{"format":2}"#: "snapshotFormat",
             "\(head)\(file),\(file)]}": "snapshotMalformed", "\(head)\(many)]}": "snapshotMalformed",
+            "\(head)\(segment),\(segment)]}": "snapshotMalformed",
             "\(head)]}": "notInSnapshot",
         ]
         try sandbox.loseContainer()

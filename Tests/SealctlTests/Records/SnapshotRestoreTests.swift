@@ -106,33 +106,6 @@ private let everything = ["_sealed/defaults/suite", "_sealed/files/lists/f", "a"
         try sandbox.requireEverything()
     }
 
-    /// A kill leaves named segments without the mailbox's record.
-    @Test func aKilledRestorationOfAMailboxIsCompleted() throws {
-        let sandbox = try Sandbox.initialised()
-        let script = """
-            set -e
-            for i in 1 2; do echo $i | $S mailbox send inbox - > log; done
-            echo 3 | $S mailbox send inbox - --as share > log
-            $S snapshot -o d > log
-            old=$SEALED_GROUPS_HOME
-            begin() {
-                export SEALED_GROUPS_HOME=$PWD/$1 HOME=$PWD/$1
-                mkdir $1; cp -r "$old/Vaults" "$old/Keys" $1/; $S init > log; P="$($S container path)"
-            }
-            begin one; $S snapshot restore d > log; left="$P/Mailboxes"
-            begin two; cp -r "$left" "$P/"; rm "$P"/Mailboxes/inbox/share.*; : > "$P/Mailboxes/inbox/x.1.sealed"
-            $S snapshot restore d > log
-            $S mailbox take inbox --ack | grep -o '"message":.'
-            """
-        #expect(
-            try sandbox.shell(script).outputText == #"""
-                "message":1
-                "message":2
-                "message":3
-
-                """#)
-    }
-
     @Test(arguments: ["missing", "tampered"])
     func aSealedFileWithoutItsContentsIsRestored(_ fault: String) throws {
         let sandbox = try Sandbox.withSnapshot()

@@ -14,7 +14,7 @@ struct CopiedMailbox {
         /// The size of the messages that are restored.
         fileprivate(set) var size = 0
         fileprivate var segments = 0
-        /// The number of segments and messages that no reader accepts.
+        /// The number of segments, messages and rests of segments that no reader accepts.
         fileprivate(set) var refused = 0
     }
 
@@ -102,6 +102,7 @@ struct CopiedMailbox {
             count += 1
             pass.segments += 1
             guard pass.segments <= Self.maximumSegments else { throw Self.tooLarge(lane) }
+            if segment.end < segment.bytes.count, !segment.isTorn { pass.refused += 1 }
             pass.hash = BLAKE2b.hash(pass.hash + BLAKE2b.hash(segment.bytes, count: 32), count: 32)
             for frame in segment.frames.sorted(by: { $0.number < $1.number }) {
                 let (number, isDead) = (frame.number, dead.contains(frame.number))

@@ -64,8 +64,11 @@ extension SealedStore {
         for lane in mail.lanes { _ = try reader.requireRight(to: lane.place, deleting: false) }
         let pass = try mail.forEachMessage { _, _, _ throws(StoreError) in }
         try requireCopied(leftovers, mail, after: numbers(of: mail, pass.highest), place)
+        let replaced = try paths(of: leftovers, mailbox)
         try StoreError.onFiles("restore", place.name.text) { () throws(FileError) in
-            try container.quotaGate.admit(mailbox.directory, size: pass.size) { 0 }
+            try container.quotaGate.admit(mailbox.directory, size: pass.size) { [root = container.root] in
+                replaced.reduce(0) { $0 + Int((try? root.attributes($1))?.size ?? 0) }
+            }
         }
         let nothing = PlaceContents(hash: nil, isPurged: false)
         var restoration = Restoration(name: place.name, place: .empty, source: pass.hash, found: nothing)
@@ -96,7 +99,7 @@ extension SealedStore {
         }
         try requireCopied(leftovers, mail, after: before, place)
         let record = LockedRecord(place, of: writer, lock: lock, seen: SeenHeader(), looking: false)
-        try commit(segments, in: place, of: leftovers, state, record, request)
+        try commit(segments, in: place, replacing: paths(of: leftovers, mailbox), state, record, request)
     }
 
     /// Seals the messages that were not handled, and the dead ones, under new numbers.
@@ -148,7 +151,7 @@ extension SealedStore {
     ) throws(StoreError) {
         guard !segments.isEmpty else { return }
         var found: [String: MailChain] = [:]
-        for lane in mail.lanes { found[lane.producer] = try chain(lane, segments[lane.producer] ?? []) }
+        for lane in mail.lanes { found[lane.producer] = try chain(lane, segments[lane.producer] ?? [], place) }
         var copied: [String: MailChain] = [:]
         _ = try mail.forEachMessage(after: numbers) { lane, blob, number throws(StoreError) in
             let count = copied[lane.producer]?.count ?? 0
@@ -160,19 +163,39 @@ extension SealedStore {
         }
     }
 
+    /// Throws for a segment with anything but messages that readers accept: a restoration names whole segments, so that
+    /// is another program's, which may be able to read it.
+    ///
     /// - Returns: nil without a message.
-    private func chain(_ lane: MailLane, _ firsts: [UInt64]) throws(StoreError) -> MailChain? {
-        var (chain, last) = (MailChain(), UInt64(0))
+    private func chain(_ lane: MailLane, _ firsts: [UInt64], _ place: RecordPlace) throws(StoreError) -> MailChain? {
+        var (chain, last, count) = (MailChain(), UInt64(0), 0)
         var reading = LaneReading(lane, from: 0, firsts)
         while let (segment, range) = try reading.next(in: self) {
-            for frame in segment.frames.sorted(by: { $0.number < $1.number })
-            where frame.number > last && range.contains(frame.number) {
-                guard let blob = try message(segment.blob(frame), lane, "restore") else { continue }
+            guard segment.end == segment.bytes.count else { throw Self.hasMail(place) }
+            count += 1
+            for frame in segment.frames.sorted(by: { $0.number < $1.number }) {
+                guard frame.number > last, range.contains(frame.number), segment.hasKey(frame, segment.keyID),
+                    let blob = try message(segment.blob(frame), lane, "restore")
+                else { throw Self.hasMail(place) }
                 last = frame.number
                 chain.append(blob, as: last)
             }
         }
+        guard count == firsts.count else { throw Self.hasMail(place) }
         return chain.count == 0 ? nil : chain
+    }
+
+    /// Returns the paths of segments, each producer's last one first: removed in this order, those that remain have the
+    /// first messages.
+    private func paths(
+        of segments: [String: [UInt64]], _ mailbox: MailboxName
+    ) throws(StoreError) -> [String] {
+        var paths: [String] = []
+        for (producer, firsts) in segments {
+            let lane = try MailLane(mailbox, producer, in: group)
+            paths += firsts.reversed().map { lane.path(first: $0) }
+        }
+        return paths
     }
 
     private static func hasMail(_ place: RecordPlace) -> StoreError {
@@ -197,15 +220,15 @@ extension SealedStore {
     /// Names the segments and writes the record; the caller holds the lock of all records. After an error the segments
     /// have no name any more, unless the record may be written.
     ///
-    /// - Parameter leftovers: The segments of an interrupted restoration, which have the same messages.
+    /// - Parameter leftovers: The paths of the segments of an interrupted restoration, which have the same messages.
     private func commit(
-        _ segments: NewSegments, in place: RecordPlace, of leftovers: [String: [UInt64]], _ state: MailboxState,
+        _ segments: NewSegments, in place: RecordPlace, replacing leftovers: [String], _ state: MailboxState,
         _ record: borrowing LockedRecord, _ request: WriteRequest
     ) throws(StoreError) {
         var named: [String] = []
         var mayBeWritten = false
         do throws(StoreError) {
-            try remove(leftovers, but: Set(segments.all.map(\.path)), place)
+            try clear(segments, leftovers, place)
             for segment in segments.all {
                 try StoreError.onFiles("restore", place.name.text) { () throws(FileError) in
                     try container.quotaGate.admit(segment.path, size: segment.size) { 0 }
@@ -223,25 +246,31 @@ extension SealedStore {
         } catch {
             // In a container that was moved away meanwhile the record may be written as well.
             if !mayBeWritten || isInPlace && !SealedFileWriter.mayBeWritten(error) {
-                for path in named { try? container.root.remove(path, durability: .unsynced) }
+                for path in named.reversed() { try? container.root.remove(path, durability: .unsynced) }
             }
             throw error
         }
         for segment in segments.all { if let last = segment.last { reader.acknowledge(last) } }
     }
 
-    /// Removes segments that the new ones do not replace.
-    private func remove(
-        _ leftovers: [String: [UInt64]], but replaced: Set<String>, _ place: RecordPlace
+    /// Removes the segments of an interrupted restoration. Each step leaves the first messages of those, which a further
+    /// restoration replaces.
+    ///
+    /// - Throws: `StoreError` `.conflict`, before anything is removed, if another file is in the place of a new segment:
+    ///   one without an authentic cover may have messages that another program can read.
+    private func clear(
+        _ segments: NewSegments, _ leftovers: [String], _ place: RecordPlace
     ) throws(StoreError) {
-        guard let mailbox = MailboxName(holding: place.name) else { return }
-        for (producer, firsts) in leftovers {
-            let lane = try MailLane(mailbox, producer, in: group)
-            for path in firsts.map({ lane.path(first: $0) }) where !replaced.contains(path) {
-                try StoreError.onFiles("restore", place.name.text) { () throws(FileError) in
-                    try container.root.remove(path, durability: .unsynced)
-                }
+        let known = Set(leftovers)
+        let isFree = try StoreError.onFiles("restore", place.name.text) { () throws(FileError) in
+            for segment in segments.all where !known.contains(segment.path) {
+                if try container.root.exists(segment.path) { return false }
             }
+            return true
+        }
+        guard isFree else { throw Self.hasMail(place) }
+        try StoreError.onFiles("restore", place.name.text) { () throws(FileError) in
+            for path in leftovers { try container.root.remove(path, durability: .unsynced) }
         }
     }
 }

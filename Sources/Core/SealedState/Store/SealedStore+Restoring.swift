@@ -63,7 +63,8 @@ package struct Restoration: Sendable {
     let found: PlaceContents
     /// The code for which readers refuse the value at this time, such as `stale` for one that has expired.
     package internal(set) var refusal: StoreError.Code?
-    /// The number of messages and segments of a mailbox that are left out, because no reader accepts them.
+    /// The number of messages, segments and rests of segments of a mailbox that are left out, because no reader accepts
+    /// them.
     package internal(set) var passedOver = 0
 }
 

@@ -21,7 +21,7 @@ struct RestorationPlan {
 
         fileprivate var isRestored: Bool { if case .restored = effect { true } else { false } }
 
-        /// The number of messages and segments of a mailbox that are left out.
+        /// The number of messages, segments and rests of segments of a mailbox that are left out.
         fileprivate var passedOver: Int { isRestored ? restoration?.passedOver ?? 0 : 0 }
 
         fileprivate var refusal: Failure? {
@@ -73,7 +73,7 @@ struct RestorationPlan {
         if let damage {
             let failure = Failure(
                 .dataError, "snapshotMalformed",
-                "the snapshot has no \(damage), or with other contents than its manifest states",
+                "\(damage.printable) of the snapshot is not as its manifest states",
                 hint: "Use a snapshot as sealctl snapshot has written it.")
             return Item(name: name, effect: .refused(failure))
         }
@@ -149,7 +149,7 @@ struct RestorationPlan {
             switch item.effect {
             case .restored(let replaced):
                 "\(verb): \(item.name)" + (replaced.map { " (replaces \($0))" } ?? "")
-                    + (item.passedOver == 0 ? "" : " (without \(item.passedOver) parts that readers refuse)")
+                    + (item.passedOver == 0 ? "" : " (without \(Self.parts(item.passedOver)) that readers refuse)")
             case .unchanged: nil
             case .refused(let failure): "refused: \(item.name): \(failure.message)"
             }
@@ -164,6 +164,8 @@ struct RestorationPlan {
         return (lines + ["\(snapshot.path.printable): \(summary.isEmpty ? "nothing" : summary)"])
             .joined(separator: "\n")
     }
+
+    private static func parts(_ count: Int) -> String { count == 1 ? "1 part" : "\(count) parts" }
 
     var json: JSONText {
         .object([

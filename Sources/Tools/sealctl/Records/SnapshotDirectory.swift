@@ -33,14 +33,16 @@ final class SnapshotDirectory {
         manifest = try Self.manifest(path, in: root)
         container = try Failure.onFiles { () throws(FileError) in try root.directory("container") }
         self.path = path
-        database =
-            try Self.hasDatabase(manifest, in: container) ? SnapshotDatabase(in: container, of: manifest.group) : nil
+        let hasDatabase = try Self.hasDatabase(path, manifest, in: container)
+        database = hasDatabase ? try SnapshotDatabase(in: container, of: manifest.group) : nil
         copy = CopiedContainer(container, database: database?.backend)
     }
 
     /// The container has its records in a database. Beside records in files a database is another file: it was left over
     /// or planted.
-    private static func hasDatabase(_ manifest: SnapshotManifest, in container: Directory) throws(Failure) -> Bool {
+    private static func hasDatabase(
+        _ path: String, _ manifest: SnapshotManifest, in container: Directory
+    ) throws(Failure) -> Bool {
         let paths = Set(manifest.files.lazy.map(\.path).filter(isOfBackend))
         guard paths.contains(ContainerLayout.backend) else { return false }
         let name = try Failure.onFiles { () throws(FileError) in
@@ -52,7 +54,11 @@ final class SnapshotDirectory {
                 .configuration, StoreError.Code.backendUnknown.rawValue, "the snapshot has the backend \(text)",
                 hint: "Use a sealctl that has this backend.")
         }
-        return paths.contains(ContainerLayout.database)
+        // Files in the places of its records are leftovers.
+        guard paths.contains(ContainerLayout.database) else {
+            throw malformed(path, "its manifest lists no database, which its container has")
+        }
+        return true
     }
 
     private static func isOfBackend(_ path: String) -> Bool {
@@ -92,7 +98,7 @@ final class SnapshotDirectory {
     /// The names of a snapshot's records.
     struct Names {
         fileprivate(set) var records: Set<RecordName> = []
-        /// Mailboxes of which a listed segment is missing or differs from the manifest, with its path.
+        /// Mailboxes of which the record or a segment differs from the manifest, is missing or not listed, with its path.
         fileprivate(set) var damagedMailboxes: [RecordName: String] = [:]
         /// The number of files that are not restored: plain files, and streams.
         fileprivate(set) var otherFiles = 0
@@ -102,6 +108,7 @@ final class SnapshotDirectory {
     func names() throws(Failure) -> Names {
         var names = Names()
         var mailboxes: Set<RecordName> = []
+        var segments: Set<String> = []
         for file in manifest.files {
             if let record = RecordFile.name(of: file.path) {
                 // Beside a database a record's file is a leftover.
@@ -110,7 +117,11 @@ final class SnapshotDirectory {
                     throw Self.malformed(path, "\(record) is listed twice")
                 }
                 try requireFew(names)
+                if MailboxName(holding: record) != nil, !isComplete(file) { names.damagedMailboxes[record] = file.path }
             } else if let mailbox = MailFile.mailbox(of: file.path) {
+                guard segments.insert(file.path).inserted else {
+                    throw Self.malformed(path, "\(file.path.printable) is listed twice")
+                }
                 mailboxes.insert(mailbox.recordName)
                 if !isComplete(file) { names.damagedMailboxes[mailbox.recordName] = file.path }
             } else if !isPartOfOthers(file.path) {
@@ -120,7 +131,26 @@ final class SnapshotDirectory {
         if let database { try addNames(in: database.backend, to: &names) }
         names.records.formUnion(mailboxes)
         try requireFew(names)
+        for mailbox in names.records.compactMap(MailboxName.init(holding:)) {
+            guard let unlisted = try unlistedSegment(of: mailbox, segments) else { continue }
+            names.damagedMailboxes[mailbox.recordName] = unlisted
+        }
         return names
+    }
+
+    /// Returns the path of a segment that the manifest does not list: it was added to the snapshot.
+    private func unlistedSegment(of mailbox: MailboxName, _ listed: Set<String>) throws(Failure) -> String? {
+        let directory = ContainerLayout.mailboxes + "/" + mailbox.name
+        do throws(FileError) {
+            for entry in try container.directory(directory).entries() where entry.kind == .regular {
+                let path = directory + "/" + entry.name
+                if MailFile.mailbox(of: path) != nil, !listed.contains(path) { return path }
+            }
+        } catch {
+            // Without the directory, or a link in its place, no segment is read.
+            if ![.notFound, .unsafePath].contains(error.code) { throw Failure(error) }
+        }
+        return nil
     }
 
     private func requireFew(_ names: Names) throws(Failure) {
@@ -148,7 +178,8 @@ final class SnapshotDirectory {
             || path == ContainerLayout.backend || path == ContainerLayout.roster
     }
 
-    /// A segment has a hash in the manifest. A larger file, which no sender makes, may have none.
+    /// The file has the contents that the manifest states. Segments and the records of mailboxes have a hash in it; a
+    /// larger file, which no sender makes, may have none.
     private func isComplete(_ file: SnapshotManifest.File) -> Bool {
         guard let facts = try? container.attributes(file.path), facts.kind == .regular, facts.size == file.size else {
             return false

@@ -62,7 +62,9 @@ struct SnapshotRestoreCommand: SealctlCommand {
         defer { WatermarkWarning.report(on: store, asJSON: output.json) }
         try Self.requireRoster(of: store, snapshot)
         var plan = try RestorationPlan(snapshot, to: store, chosen, replacing: replace)
-        if !dryRun {
+        if dryRun {
+            try report(plan)
+        } else {
             if !plan.losses.isEmpty {
                 let list = Affected.list(plan.losses, orElse: "")
                 try confirmation.require(
@@ -71,10 +73,18 @@ struct SnapshotRestoreCommand: SealctlCommand {
             }
             let signals = HeldSignals()
             plan.carryOut()
+            // A signal ends the process: the report of what was restored goes first.
+            do throws(Failure) { try report(plan) } catch {
+                signals.deliver()
+                throw error
+            }
             signals.deliver()
         }
-        try StandardStreams.print(output.json ? plan.json.text : plan.text)
         if let failure = plan.failure { throw failure }
+    }
+
+    private func report(_ plan: RestorationPlan) throws(Failure) {
+        try StandardStreams.print(output.json ? plan.json.text : plan.text)
     }
 
     /// Without a roster that was ever accepted, no record of the group can be judged. A roster decides about all
