@@ -147,18 +147,18 @@ import Testing
     func jobsThatBlockWithoutThreadsDelayNoWait() async throws {
         let poll = SocketPoll { EAGAIN }
         let gate = DispatchSemaphore(value: 0)
-        let running = Atomic(0)
+        let running = Arrivals()
         let blocked = (0..<2 * sysconf(Int32(_SC_NPROCESSORS_ONLN))).map { _ in
             Task(executorPreference: poll) {
-                running.add(1, ordering: .relaxed)
+                running.add(1)
                 gate.wait()
                 gate.signal()
             }
         }
-        while running.load(ordering: .relaxed) == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        while running.numbers.isEmpty { try await Task.sleep(for: .milliseconds(1)) }
         let outcome = await poll.wait(for: 0, at: -1, until: .now + .milliseconds(300))
         #expect(outcome == .timeout)
-        #expect(running.load(ordering: .relaxed) == 1)
+        #expect(running.numbers.count == 1)
         gate.signal()
         for task in blocked { await task.value }
     }
