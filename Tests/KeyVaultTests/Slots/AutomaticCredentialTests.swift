@@ -171,7 +171,7 @@ import Testing
         let fixture = try VaultFixture()
         try fixture.directory.fifo("pipe")
         let path = fixture.directory.path("pipe")
-        let keeper = open(path, O_RDWR)
+        let keeper = open(path, O_RDWR | O_CLOEXEC)
         defer { close(keeper) }
         #expect(failure(fixture, path) == .unsafeFile)
     }

@@ -140,7 +140,8 @@ import Testing
         let sandbox = try PlaintextImportSandbox()
         try log(sandbox)
         let before = try sandbox.plaintext
-        let writer = open(sandbox.path("a.sqlite-wal"), O_WRONLY)
+        // A child of another test must not inherit it.
+        let writer = open(sandbox.path("a.sqlite-wal"), O_WRONLY | O_CLOEXEC)
         #expect(code { _ = try sandbox.importer().file(sandbox.path("a.sqlite")) } == .sourceChanged)
         #expect(try sandbox.plaintext == before)
         close(writer)

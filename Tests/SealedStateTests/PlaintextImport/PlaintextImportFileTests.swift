@@ -166,7 +166,7 @@ import Testing
     @Test func aFileThatIsOpenForWritingStays() throws {
         let sandbox = try PlaintextImportSandbox()
         let path = try sandbox.file("f", unevenBytes(100))
-        let writer = open(path, O_WRONLY)
+        let writer = open(path, O_WRONLY | O_CLOEXEC)
         #expect(code { _ = try sandbox.importer().file(path) } == .sourceChanged)
         #expect(try sandbox.plaintext == ["f"])
         close(writer)
