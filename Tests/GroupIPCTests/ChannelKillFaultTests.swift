@@ -56,7 +56,8 @@ struct ChannelKillFaultTests {
         }
     }
 
-    /// One number after the other, until a listener has made fewer calls than that and lives: no call is left out.
+    /// One number after the other, until a listener has made fewer calls than that and lives: the long form leaves
+    /// no call out.
     @Test(arguments: sweeps) func killingAListenerLosesItsReplyWhole(_ sweep: Sweep) async throws {
         let sandbox = try await ChannelSandbox()
         let channel = try sandbox.channel()

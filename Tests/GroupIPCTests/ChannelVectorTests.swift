@@ -67,7 +67,7 @@ struct ChannelVector: Decodable, Sendable, CustomTestStringConvertible {
     var role: NoiseRole { reader.role == "client" ? .initiator : .responder }
 }
 
-/// The library's result for a vector, step by step as `ChannelConnection` does.
+/// The library's result for a vector, by the steps of `ChannelConnection`, but for C1 in the handshake.
 private struct VectorResult {
     private struct TooLarge: Error {}
 

@@ -62,7 +62,8 @@ import Testing
         while try sandbox.fixture.probe("mail-handle", "100") != "acknowledged" {}
     }
 
-    /// A thousand messages of four producers, each producer's sent and handled by other processes.
+    /// A thousand messages, in the long form 100,000, of four producers, each producer's sent and handled by
+    /// other processes.
     @Test func theUsersMarksGrowWithTheProducersAndNotWithTheMessages() throws {
         let producers = (1...4).map { "p\($0)" }
         try handle(1, from: 1, of: producers)

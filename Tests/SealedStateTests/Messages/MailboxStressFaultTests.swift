@@ -25,8 +25,8 @@ import Testing
         words = [fixture.place.path, fixture.group.identifier]
     }
 
-    /// Sends all messages of a producer, each until its sending has returned; every second process is killed. The text of
-    /// a message that a killed process may have sent is sent again.
+    /// Sends all messages of a producer, each until its sending has returned; each process is killed with a chance of
+    /// one half. The text of a message that a killed process may have sent is sent again.
     private func send(as producer: String) throws -> Set<Int> {
         var acknowledged: Set<Int> = []
         var next = 1
@@ -34,7 +34,7 @@ import Testing
             let count = min(Self.perProducer - next + 1, max(400, Self.perProducer / 12))
             let process = try ChildProcess(
                 "sealed-probe", ["mail-send"] + words + [producer, "\(next)", "\(count)", "unsynced"])
-            // Every second process is killed.
+            // Killed with a chance of one half.
             let last = Bool.random() ? Int.random(in: 0..<count) : Int.max
             var read = 0
             while let line = try process.readLine() {
